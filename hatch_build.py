@@ -14,7 +14,7 @@ PACKED = {"rules": "aifix/_rules", "kb": "aifix/_kb", "tui/aifix_tui": "aifix_tu
 IGNORED = {".pyc", ".pyo"}
 
 
-class PackRules(BuildHookInterface):  # type: ignore[misc]  # hatchling carries no types for its plugin base
+class PackRules(BuildHookInterface[Any]):
     """The wheel's build hook."""
 
     PLUGIN_NAME = "custom"

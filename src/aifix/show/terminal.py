@@ -1,0 +1,328 @@
+"""The report for a person: read in ten seconds, below the piped output, at any width, with or without colours."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aifix.show.layout import (
+    NARROWEST,
+    Paint,
+    Signs,
+    counted,
+    display_width,
+    hang,
+    name_lines,
+    name_ranks,
+    paragraphs,
+    signs_for,
+    sure,
+)
+from aifix.show.safe import fit_encoding, sanitise, sanitise_block
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from aifix.model import Action, Diagnosis, Evidence, Fix, Location, ProbeResult, Report, Unknown
+
+EVIDENCE_SHOWN = 4
+FIXES_SHOWN = 5
+ROOTS_SHOWN = 3
+HINTS_SHOWN = 3
+MARGIN = "  "
+
+
+def render(
+    report: Report,
+    *,
+    width: int,
+    colour: bool,
+    verbose: bool = False,
+    lines: int | None = None,
+    encoding: str = "utf-8",
+) -> str:
+    """Lay the report out as text that ends with a line feed.
+
+    Args:
+        report: What to say.
+        width: Columns of the terminal. Only text that is meant to be copied is ever wider.
+        colour: Whether to use colours.
+        verbose: Show all evidence, fixes, reasons and references.
+        lines: How many lines the input had, where known.
+        encoding: What the stream can print; the signs fall back to ASCII, and other text to question marks.
+    """
+    page = _Page(max(width, NARROWEST), Paint(colour=colour), signs_for(encoding), verbose=verbose)
+    if report.diagnoses and report.failed:
+        page.diagnoses(report)
+    elif report.unknown is not None:
+        page.unknown(report.unknown, report.source)
+    elif report.failed:
+        page.unexplained()
+    else:
+        seen = f" in {counted(lines, 'line')}" if lines is not None else ""
+        page.add(page.paint.dim(f"aifix: nothing failed{seen}"))
+    page.hints(report.hints)
+    return fit_encoding("\n".join(page.out) + "\n", encoding)
+
+
+class _Page:
+    """The lines of a report as they are laid out."""
+
+    def __init__(self, width: int, paint: Paint, signs: Signs, *, verbose: bool) -> None:
+        self.width = width
+        self.paint = paint
+        self.signs = signs
+        self.verbose = verbose
+        self.out: list[str] = []
+
+    def add(self, *lines: str) -> None:
+        self.out.extend(lines)
+
+    def gap(self) -> None:
+        if self.out and self.out[-1]:
+            self.out.append("")
+
+    # ------------------------------------------------------------ the whole
+
+    def diagnoses(self, report: Report) -> None:
+        ids = {diagnosis.id for diagnosis in report.diagnoses}
+        roots = [diagnosis for diagnosis in report.diagnoses if diagnosis.caused_by not in ids or diagnosis.caused_by == diagnosis.id]
+        roots = roots or [report.diagnoses[0]]
+        told = {id(root) for root in roots}
+        shown = roots if self.verbose else roots[:ROOTS_SHOWN]
+        for number, root in enumerate(shown):
+            self.add("")
+            self.diagnosis(root, first=number == 0)
+            self.consequences(root, report.diagnoses, told)
+        for root in roots[len(shown) :]:
+            self.add(*hang(f"{_title(root)} {self.signs.dot} {root.id} {self.signs.dot} {sure(root.confidence)}", self.width, "also: "))
+        self.gap()
+        self.more(report.source)
+
+    def diagnosis(self, diagnosis: Diagnosis, *, first: bool) -> None:
+        error = diagnosis.severity == "error"
+        sign, paint = (self.signs.failed, self.paint.bad) if error else (self.signs.warning, self.paint.warn)
+        self.add(*[paint(line) for line in hang(_title(diagnosis), self.width, f"{sign} ")])
+        self.add(*[self.paint.dim(line) for line in hang(self.facts_of(diagnosis), self.width, MARGIN)])
+        self.evidence(diagnosis.evidence)
+        self.location(diagnosis.location)
+        if diagnosis.explanation.strip():
+            self.gap()
+            self.add(*paragraphs(sanitise_block(diagnosis.explanation), self.width, MARGIN))
+        self.probes(diagnosis.probes)
+        self.fixes(diagnosis.fixes, reasons=first)
+        if self.verbose and diagnosis.references:
+            self.gap()
+            self.add(*[self.paint.dim(f"{MARGIN}see {sanitise(reference)}") for reference in diagnosis.references])
+
+    def facts_of(self, diagnosis: Diagnosis) -> str:
+        """One line: id, confidence, how it was recognised, ranks, repeats, whether it may pass by itself."""
+        parts = [sanitise(diagnosis.id), sure(diagnosis.confidence)]
+        if diagnosis.match.kind == "fuzzy":
+            parts.append(f"read by likeness ({round(diagnosis.match.score * 100)} %)")
+        ranks = name_ranks(diagnosis.ranks, _world(diagnosis))
+        if ranks:
+            parts.append(ranks)
+        if diagnosis.count > 1:
+            parts.append(f"seen {counted(diagnosis.count, 'time')}")
+        if diagnosis.transient:
+            parts.append("may pass when started again")
+        return f" {self.signs.dot} ".join(parts)
+
+    # ------------------------------------------------------------ the parts of a diagnosis
+
+    def evidence(self, evidence: Sequence[Evidence]) -> None:
+        if not evidence:
+            return
+        self.gap()
+        shown = evidence if self.verbose else evidence[:EVIDENCE_SHOWN]
+        gutter = max(len(str(item.line)) for item in shown)
+        bar = self.signs.bar
+        blank = f"{MARGIN}{'':>{gutter}} {bar} "
+        for item in shown:
+            head = f"{MARGIN}{item.line:>{gutter}} {bar} "
+            for line in hang(sanitise(item.text), self.width, head, blank):
+                self.add(self.paint.dim(line[: len(head)]) + line[len(head) :])
+        if len(evidence) > len(shown):
+            rest = evidence[len(shown) :]
+            numbers = name_lines(item.line for item in rest)
+            self.add(*[self.paint.dim(line) for line in hang(f"{len(rest)} more: {numbers}", self.width, f"{MARGIN}{'':>{gutter}}   ")])
+
+    def location(self, location: Location | None) -> None:
+        if location is None:
+            return
+        self.gap()
+        where = f"{sanitise(location.file)}:{location.line}"
+        if location.function:
+            where += f" in {sanitise(location.function)}"
+        self.add(*[self.paint.strong(line) for line in hang(where, self.width, f"{MARGIN}at ")])
+        if location.source.strip():
+            self.code(location.source.strip())
+
+    def code(self, text: str, indent: str = "     ") -> None:
+        """Show text that is meant to be copied: as it is, on lines of its own, never wrapped."""
+        for line in sanitise_block(text.strip("\n")).split("\n"):
+            self.add(indent + self.paint.code(line) if line.strip() else "")
+
+    def probes(self, probes: Sequence[ProbeResult]) -> None:
+        shown = [probe for probe in probes if self.verbose or probe.status != "not-run"]
+        if not shown:
+            return
+        self.gap()
+        self.add(self.paint.strong(f"{MARGIN}on this machine"))
+        for probe in shown:
+            sign, colour = {
+                "confirmed": (self.signs.held, self.paint.good),
+                "refuted": (self.signs.refuted, self.paint.warn),
+                "inconclusive": (self.signs.unsure, self.paint.dim),
+            }.get(probe.status, (self.signs.skipped, self.paint.dim))
+            status = probe.status.replace("-", " ")
+            summary = sanitise(" ".join(probe.summary.split()))
+            text = f"{sanitise(probe.id)} {status}" + (f": {summary}" if summary else "")
+            lines = hang(text, self.width, f"{MARGIN}{sign} ")
+            self.add(*([colour(line) for line in lines] if colour is self.paint.dim else [colour(lines[0][:3]) + lines[0][3:], *lines[1:]]))
+
+    def fixes(self, fixes: Sequence[Fix], *, reasons: bool) -> None:
+        if not fixes:
+            return
+        self.gap()
+        self.add(self.paint.strong(f"{MARGIN}try, in this order" if len(fixes) > 1 else f"{MARGIN}try"))
+        shown = fixes if self.verbose else fixes[:FIXES_SHOWN]
+        for number, fix in enumerate(shown, start=1):
+            head = f"{MARGIN}{number}. "
+            lines = hang(_one_line(fix.title), self.width, head)
+            tail = f"({_cost(fix)})"
+            if display_width(lines[-1]) + 2 + display_width(tail) <= self.width:
+                lines[-1] += f"  {self.paint.dim(tail)}"
+            else:
+                lines += [self.paint.dim(line) for line in hang(tail, self.width, " " * len(head))]
+            self.add(*lines)
+            if fix.why and (self.verbose or (reasons and number == 1)):
+                self.add(*[self.paint.dim(line) for line in paragraphs(sanitise_block(fix.why), self.width, " " * len(head))])
+            self.actions(fix.do, " " * len(head))
+        if len(fixes) > len(shown):
+            self.add(self.paint.dim(f"{MARGIN}{len(fixes) - len(shown)} more with --verbose"))
+
+    def actions(self, actions: Iterable[Action], indent: str) -> None:
+        for action in actions:
+            if action.kind == "note":
+                self.add(*paragraphs(sanitise_block(action.text), self.width, indent))
+            else:
+                self.code(action.text, indent + "    ")
+
+    def consequences(self, root: Diagnosis, diagnoses: Sequence[Diagnosis], told: set[int]) -> None:
+        """List what followed from a root, each below what caused it."""
+        following = self.followers(root, diagnoses, told, 0)
+        if not following:
+            return
+        self.gap()
+        self.add(self.paint.strong(f"{MARGIN}then, because of it"))
+        for diagnosis, depth in following:
+            where = [sanitise(diagnosis.id)]
+            ranks = name_ranks(diagnosis.ranks, _world(diagnosis))
+            numbers = name_lines(item.line for item in diagnosis.evidence)
+            where += [part for part in (ranks, numbers) if part]
+            if diagnosis.count > 1:
+                where.append(f"{diagnosis.count:,} times")
+            head = f"{MARGIN}{'  ' * depth}{self.signs.then} "
+            dot = f" {self.signs.dot} "
+            self.add(*hang(_title(diagnosis), self.width, head))
+            self.add(*[self.paint.dim(line) for line in hang(dot.join(where), self.width, " " * display_width(head))])
+
+    def followers(self, cause: Diagnosis, diagnoses: Sequence[Diagnosis], told: set[int], depth: int) -> list[tuple[Diagnosis, int]]:
+        found: list[tuple[Diagnosis, int]] = []
+        for diagnosis in diagnoses:
+            if diagnosis.caused_by == cause.id and id(diagnosis) not in told:
+                told.add(id(diagnosis))
+                found.append((diagnosis, min(depth, 4)))
+                found += self.followers(diagnosis, diagnoses, told, depth + 1)
+        return found
+
+    # ------------------------------------------------------------ the other endings
+
+    def unknown(self, unknown: Unknown, source: str) -> None:
+        self.add("")
+        text = sanitise(unknown.kind)
+        message = sanitise(" ".join(unknown.message.split()))
+        title = f"{text}: {message}" if text and message else text or message or "the run failed"
+        self.add(*[self.paint.bad(line) for line in hang(title, self.width, f"{self.signs.failed} ")])
+        parts = ["a failure that no rule of aifix knows", name_ranks(unknown.ranks)]
+        dot = f" {self.signs.dot} "
+        self.add(*[self.paint.dim(line) for line in hang(dot.join(part for part in parts if part), self.width, MARGIN)])
+        self.evidence(unknown.evidence)
+        self.location(unknown.location)
+        if unknown.nearest:
+            self.gap()
+            self.add(self.paint.strong(f"{MARGIN}nearest in wording (leads, not diagnoses)"))
+            for near in unknown.nearest:
+                like = f"{sanitise(near.id)}: {sanitise(near.title)} ({round(near.score * 100)} % alike)"
+                self.add(*hang(like, self.width, f"{MARGIN}{self.signs.unsure} "))
+        self.gap()
+        self.add(*hang("To teach aifix this failure, make a rule of the log:", self.width, MARGIN))
+        self.code(f"aifix rules new ID < {_log_name(source)}")
+
+    def unexplained(self) -> None:
+        self.add("")
+        self.add(
+            *[self.paint.bad(line) for line in hang("the run failed, and its output does not say why", self.width, f"{self.signs.failed} ")]
+        )
+        advice = (
+            "No error text was found. Look at the program's own log files, or at the kernel's (dmesg), and pass them to aifix diagnose."
+        )
+        self.add(*hang(advice, self.width, MARGIN))
+
+    def hints(self, hints: Sequence[Diagnosis]) -> None:
+        if not hints:
+            return
+        if len(self.out) > 1:
+            self.gap()
+        shown = hints if self.verbose else hints[:HINTS_SHOWN]
+        for hint in shown:
+            numbers = name_lines(item.line for item in hint.evidence)
+            times = f"{hint.count:,} times" if hint.count > 1 else ""
+            where = f" {self.signs.dot} ".join(part for part in (sanitise(hint.id), numbers, times) if part)
+            lines = hang(f"{_title(hint)}  ({where})", self.width, "hint: ")
+            self.add(*([self.paint.warn(lines[0][:5]) + lines[0][5:], *lines[1:]]))
+            if self.verbose and hint.explanation.strip():
+                self.add(*[self.paint.dim(line) for line in paragraphs(sanitise_block(hint.explanation), self.width, " " * 6)])
+            if self.verbose:
+                for fix in hint.fixes[:1]:
+                    self.add(*hang(_one_line(fix.title), self.width, " " * 6))
+                    self.actions(fix.do, " " * 6)
+        if len(hints) > len(shown):
+            self.add(self.paint.dim(f"{len(hints) - len(shown)} more hints with --verbose"))
+
+    def more(self, source: str) -> None:
+        text = f"more: aifix why {_log_name(source)}"
+        self.add(self.paint.dim(text))
+
+
+def _title(diagnosis: Diagnosis) -> str:
+    return _one_line(diagnosis.title) or sanitise(diagnosis.id)
+
+
+def _one_line(text: str) -> str:
+    return sanitise(" ".join(text.split()))
+
+
+def _log_name(source: str) -> str:
+    """Name the input as a shell would take it; LOG where it came through the pipe."""
+    if source in ("", "-", "<stdin>"):
+        return "LOG"
+    name = sanitise(source)
+    if all(character.isalnum() or character in "/._-+=:@%,\\" for character in name):
+        return name
+    return "'" + name.replace("'", "'\\''") + "'"
+
+
+def _cost(fix: Fix) -> str:
+    risk = _one_line(fix.risk)
+    return f"{fix.effort} effort, no risk" if risk in ("", "none") else f"{fix.effort} effort; risk: {risk}"
+
+
+def _world(diagnosis: Diagnosis) -> int | None:
+    """How many ranks the run had, where a fact tells."""
+    for name in ("world_size", "world", "ranks"):
+        fact = diagnosis.facts.get(name)
+        if fact is not None and isinstance(fact.value, int) and not isinstance(fact.value, bool):
+            return fact.value
+    return None
