@@ -1,0 +1,59 @@
+# Needs python3, pip and make; everything else goes into .venv.
+#   make demo     a real failed run, piped through aifix
+#   make test     everything that a machine without a GPU can run
+#   make check    ruff and mypy
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
+# where the CPU build of torch is not the default: make test TORCH_INDEX='--extra-index-url https://download.pytorch.org/whl/cpu'
+TORCH_INDEX ?=
+PYTEST_ARGS ?= -n auto
+SOURCES := pyproject.toml hatch_build.py $(shell find src rules kb tui -type f -not -name '*.pyc' 2>/dev/null)
+
+.PHONY: demo test check format clean
+
+demo: $(VENV)/.installed
+	@log=$$($(BIN)/python -m aifix.examples cuda-oom) && echo "$$ cat $$log | aifix" && \
+	(cat "$$log" | $(BIN)/aifix; status=$$?; \
+	echo; echo "aifix ended with status $$status: 1 says that the run behind the pipe had failed"; test $$status -eq 1)
+
+test: $(VENV)/.test
+	$(BIN)/python -m pytest -m 'not gpu' $(PYTEST_ARGS)
+
+check: $(VENV)/.lint
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(VENV)/.lint
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+clean:
+	rm -rf $(VENV) build dist
+
+# Debian's python3 comes without ensurepip: there the system's pip puts one into the environment. pip 25.1 is the first with --group.
+$(VENV)/.python:
+	$(PYTHON) -m venv $(VENV) || { $(PYTHON) -m venv --without-pip $(VENV) && $(PYTHON) -m pip --python $(BIN)/python install --quiet pip; }
+	$(PIP) --upgrade 'pip>=25.1'
+	@touch $@
+
+# for the demo: a real wheel, as from PyPI; for tests and checks: the source tree itself
+$(VENV)/.installed: $(VENV)/.python $(SOURCES)
+	$(PIP) .
+	@touch $@
+
+$(VENV)/.editable: $(VENV)/.python pyproject.toml hatch_build.py
+	$(PIP) --editable '.[tui,fix]'
+	@touch $@ $(VENV)/.installed
+
+$(VENV)/.test: $(VENV)/.editable
+	$(PIP) --group test
+	$(PIP) --group torch $(TORCH_INDEX)
+	@touch $@
+
+$(VENV)/.lint: $(VENV)/.editable
+	$(PIP) --group lint --group test
+	@touch $@
