@@ -1,0 +1,61 @@
+"""The way in: `read` turns the bytes of an input into a `Document`."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import pairwise
+
+import msgspec
+
+from aifix.intake import genre as genres
+from aifix.intake import lines as cleaning
+from aifix.intake import prefixes, tracebacks, wrap
+from aifix.model import Document, Genre, Line, Traceback
+
+
+def read(data: bytes | Sequence[tuple[int, bytes]], source: str = "-", genre: Genre | None = None) -> Document:
+    """Read a whole input, or blocks of it as (number of the first line, bytes) where a big one was thinned out."""
+    blocks = [(1, data)] if isinstance(data, bytes) else list(data)
+    raw: list[Line] = []
+    starts: list[int] = []  # the first line number after each gap
+    end = 1
+    for first, block in blocks:
+        if first != end:
+            starts.append(first)
+        cleaned = cleaning.clean(block, first)
+        raw += cleaned
+        end = max(end, first + block.count(b"\n") + (bool(block) and not block.endswith(b"\n")))
+    lines = prefixes.strip(wrap.join(raw))
+    found = _parse(lines, starts)
+    kind = genre if genre is not None else genres.classify(lines, found)
+    return Document(
+        lines=tuple(lines),
+        tracebacks=tuple(found),
+        genre=kind,
+        source=source,
+        total_lines=end - 1,
+        truncated=bool(starts),
+    )
+
+
+def _parse(lines: list[Line], starts: list[int]) -> list[Traceback]:
+    """Parse each stretch between gaps apart: what was left out may have ended the traceback."""
+    if not starts:
+        return tracebacks.parse(lines)
+    numbers = [line.number for line in lines]
+    cuts = [0, *(bisect_right(numbers, start - 1) for start in starts), len(lines)]
+    found: list[Traceback] = []
+    for low, high in pairwise(cuts):
+        found += (_shifted(item, low) for item in tracebacks.parse(lines[low:high]))
+    return found
+
+
+def _shifted(item: Traceback, by: int) -> Traceback:
+    return msgspec.structs.replace(
+        item,
+        start=item.start + by,
+        end=item.end + by,
+        error=item.error + by,
+        quoted=frozenset(index + by for index in item.quoted),
+    )

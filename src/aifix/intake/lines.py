@@ -1,0 +1,180 @@
+"""Bytes to clean, numbered lines: no escapes, no control characters, redraws folded, endless lines bounded."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from aifix.model import Line
+
+WINDOW = 32 * 1024
+"""How much of an over-long line is kept at each of its two ends."""
+
+_LONG = 2 * WINDOW
+_REDRAWS = 4 * 1024 * 1024  # of a line that is one endless progress bar, this much at each end is looked at
+
+_COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
+_ESCAPE = re.compile(
+    r"(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\|\x9c)"  # OSC first: its body may hold anything
+    r"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])[^\x1b\x9c\n]{0,4096}(?:\x1b\\|\x9c)"  # DCS, SOS, PM, APC
+    r"|(?:\x1b\[|\x9b)(?P<arguments>[0-?]*)[ -/]*(?P<final>[@-~]?)"  # CSI
+    r"|\x1b[ -/]+[0-~]?"  # character sets
+    r"|\x1b[78=>DEHMNOZc\\\]PX^_]?"
+)
+# Escapes whose first character got lost on the way: copied from a web page, or `cat -v`, or a JSON string.
+_SHOWN_ESCAPE = re.compile(r"(?:\^\[|\\u001[bB]|\\x1[bB]|\\0?33|␛)\[[0-9;]*[A-Za-z]")
+_BARE_COLOUR = re.compile(r"\[(?:0|[1-9]\d{0,2})(?:;\d{1,3}){0,5}m")
+_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
+# C1 controls, zero-width and bidirectional marks: invisible, and they hide or reorder what a person reads.
+_INVISIBLE = re.compile("[\x80-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
+
+# The end of a progress bar: tqdm's `[00:31<00:30,  1.91it/s, loss=0.871]`, or Keras' `- ETA: 9:42` and metrics.
+_BAR = re.compile(
+    r"\[(?:\d+ days?, )?\d+:\d\d(?::\d\d)?(?:<[^\],]{1,24})?, [^\]/]{0,40}/\w+[^\]]{0,400}\]"
+    r"|\d+/(?:\d+|Unknown) (?:\[[=>.]{5,}\]|━{5,}) ?(?:- )?(?:ETA: )?[\d:]+m?s?"
+    r"(?: \d+\w{1,3}/(?:step|epoch|sample))?(?: - [A-Za-z]\w{0,40}: (?:-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|nan))*"
+)
+_BAR_HEAD = re.compile(r" *\d{1,3}%(?:\||[ ]+\d+/)| *\d+/(?:\d+|Unknown) [\[━]| *\d+(?:it|\s\w+) \[")
+_ALARM = re.compile(r"[Ee]rror|Exception|Traceback|[Ww]arn|WARN|ERROR|[Ff]ailed")
+_CHANGING = re.compile(r"[\s\d.,:/%#=>|\\█▏▎▍▌▋▊▉░▒━╸╺⠀-⣿-]+")
+
+
+def clean(data: bytes, first: int = 1) -> list[Line]:
+    """Return the lines of `data`, numbered from `first`; several lines share a number where carriage returns redrew one."""
+    text = _printable(_bounded(_utf8(data)).decode("utf-8", "replace"))
+    raws = text.split("\n")
+    if not raws[-1]:
+        raws.pop()
+    lines: list[Line] = []
+    for number, raw in enumerate(raws, first):
+        if "\r" in raw:
+            raw = raw.rstrip("\r")  # CRLF, also doubled by a careless copy
+        if "\r" in raw or _may_hold_bar(raw):
+            lines.extend(Line(number, part) for part in _parts(raw))
+        elif len(raw) > _LONG:
+            lines.extend((Line(number, raw[:WINDOW]), Line(number, raw[-WINDOW:])))
+        else:
+            lines.append(Line(number, raw))
+    return lines
+
+
+def is_progress(text: str) -> bool:
+    """Whether a cleaned line is a progress bar and nothing else."""
+    if not _may_hold_bar(text):
+        return False
+    match = _BAR.search(text)
+    if match is None:
+        return "━━━━━" in text and not _ALARM.search(text)
+    return match.end() == len(text.rstrip()) and not _ALARM.search(text, 0, match.start())
+
+
+def _utf8(data: bytes) -> bytes:
+    """Windows PowerShell's `>` writes UTF-16."""
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return data.decode("utf-16", "replace").encode("utf-8", "replace")
+    return data
+
+
+def _bounded(data: bytes) -> bytes:
+    """Cut the middle out of over-long lines before anything expensive looks at them."""
+    if len(data) <= _LONG:
+        return data
+    kept: list[bytes] = []
+    done = start = 0
+    while start < len(data):
+        end = data.find(b"\n", start)
+        if end < 0:
+            end = len(data)
+        if end - start > _LONG:
+            # Redraws of a bar are dropped later, and what stands between them is wanted: allow them more room.
+            room = _REDRAWS if data.find(b"\r", start, end - 1) >= 0 else WINDOW
+            if end - start > 2 * room:
+                kept += [data[done : start + room], b"\r"]
+                done = end - room
+        start = end + 1
+    if not kept:
+        return data
+    return b"".join([*kept, data[done:]])
+
+
+def _printable(text: str) -> str:
+    if "\x1b" in text:
+        text = _COLOUR.sub("", text)
+    if "\x1b" in text or "\x9b" in text or "\x9d" in text or "\x90" in text:
+        text = _ESCAPE.sub(_effect, text)
+    if "[0m" in text or "[m" in text or "[39m" in text:
+        text = _SHOWN_ESCAPE.sub("", text)
+        if "[0m" in text:
+            text = _BARE_COLOUR.sub("", text)
+    if "\x08" in text:
+        text = re.sub("\x08{2,}", "\r", text)  # Keras and old wget redraw with backspaces
+        text = re.sub("[^\n\r\x08]\x08", "", text)  # overstruck characters of a manual page
+    text = _CONTROL.sub("", text)
+    if not text.isascii():
+        text = _INVISIBLE.sub("", text)
+    return text
+
+
+def _effect(match: re.Match[str]) -> str:
+    """What a terminal escape leaves behind: moving the cursor back starts a redraw, moving it forward leaves a gap."""
+    final = match["final"]
+    if not final:
+        return ""
+    if final in "ABEFGHdf" or (final in "JK" and match["arguments"] == "2"):
+        return "\r"
+    if final == "C":
+        steps = match["arguments"]
+        return " " * (min(int(steps), 200) if steps.isdecimal() and len(steps) < 5 else 1)
+    return ""
+
+
+def _may_hold_bar(text: str) -> bool:
+    return "/s" in text or "s/" in text or "ETA" in text or "━━━" in text
+
+
+def _parts(raw: str) -> list[str]:
+    """Split a raw line into what its redraws said: every other text once, of progress bars only the last."""
+    parts: list[str] = []
+    bar = ""
+    shape = ""
+    for segment in raw.split("\r"):
+        if not segment or segment.isspace():
+            continue
+        if len(segment) > _LONG:
+            parts += [segment[:WINDOW], segment[-WINDOW:]]
+            continue
+        for text, is_bar in _bars(segment) if _may_hold_bar(segment) else [(segment, False)]:
+            if is_bar:
+                bar = text
+                continue
+            new = _CHANGING.sub("", text) if len(text) < 400 and "\r" in raw else text
+            if parts and new == shape and not bar:
+                parts[-1] = text
+                continue
+            if bar:
+                parts.append(bar)
+                bar = ""
+            parts.append(text)
+            shape = new
+    if bar:
+        parts.append(bar)
+    return parts or [""]
+
+
+def _bars(segment: str) -> list[tuple[str, bool]]:
+    """Split a text into (text, is it a progress bar)."""
+    found: list[tuple[str, bool]] = []
+    start = 0
+    for match in _BAR.finditer(segment):
+        head = _BAR_HEAD.search(segment, start, match.end())
+        begin = head.start() if head else match.start()
+        caption = segment[start:begin]
+        if len(caption) > 80 or _ALARM.search(caption):
+            found.append((caption, False))
+            start = begin
+        found.append((segment[start : match.end()], True))
+        start = match.end()
+    rest = segment[start:]
+    if not found or (rest and not rest.isspace() and any(c.isalnum() for c in rest)):
+        found.append((rest, False))
+    return found

@@ -1,0 +1,318 @@
+"""What launchers, containers and loggers put in front of a line: taken off, kept, and read for the rank."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+
+from aifix.model import Line
+
+_LEVEL = r"(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|SUCCESS|TRACE|NOTICE)"
+_CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9}|-\d{6})?)?"
+_DATE = r"(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.](?:\d{4}|\d\d)|\d\d?/\d\d?|\d{2}-\d{2})"
+_ZONE = r"(?:Z|[ ]?[+-]\d\d:?\d\d|[ ](?:UTC|GMT|[CEMP][DES]T|CEST))?"
+_STAMP = rf"(?:{_DATE}[T _]{_CLOCK}{_ZONE}|\d\d:\d\d:\d\d(?:[.,]\d{{1,9}}|-\d{{6}})?)"
+
+# How far a claim about the rank is to be believed when several stand in one line.
+_TASK, _LOCAL, _GLOBAL = 1, 2, 3
+
+# After a date: the level and the logger's name, in the ways in which loggers write them.
+_AFTER_STAMP = (
+    rf"(?:"
+    rf"[ ]-[ ](?:[\w.\-/]{{1,80}}[ ]-[ ])?{_LEVEL}[ ]-[ ](?:[\w.]{{1,100}}[ ]-[ ]{{1,3}})?"  # - mmdet - INFO - , - INFO - name -
+    rf"|[ ]\|[ ]{_LEVEL}[ ]*\|[ ](?:[\w.<>]{{1,100}}:[\w.<>]{{1,60}}:\d+[ ]-[ ]|[\w.]{{1,80}}[ ]\|[ ])?"  # loguru, fairseq
+    rf"|[ ]\[{_LEVEL}\][ ]\[[^\]\s]{{1,120}}:\d+(?::[^\]\s]{{1,80}})?\][ ]"  # DeepSpeed
+    rf"|[ \t]{_LEVEL}[ ][\w./\\-]{{1,80}}\.\w{{1,4}}:\d+[ ]--[ ]"  # Ray
+    rf"|[ ][\w.\-]{{1,80}}[ ]{_LEVEL}:[ ]"  # maskrcnn: name INFO: text
+    rf"|[ ]\[{_LEVEL}\][ ]?:?[ ]?"
+    rf"|[ ]{_LEVEL}[ ]+(?=\S)(?!-{{3}})"
+    rf"|:[ ]"  # TensorFlow: date: I file.cc:12] text
+    rf"|[ ]"
+    rf"|$)"
+)
+
+_BRACKET = re.compile(
+    r"\[rank(?P<rank>\d+)\]:[ ]?"
+    r"|\[default(?P<local>\d+)\]:"
+    r"|\[(?P<plain>\d{1,4})\]:(?=.)[ ]?(?![ ]*$)"
+    r"|\[\d+,(?P<mpi>\d+)\](?:<std(?:out|err|diag)>)?:[ ]?"
+    r"|\[pod/[^\]\s]+\][ ]?"
+    r"|\[std(?:out|err)\][ ]"
+    r"|\[[ ]*\+?\d{1,9}\.\d{6}\][ ]?"  # kernel ring buffer
+    r"|\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[ ][A-Z][a-z]{2}[ ][ \d]\d[ ]\d\d:\d\d:\d\d[ ]\d{4}\][ ]"
+    rf"|\[{_STAMP}\](?:[ ]-)?{_AFTER_STAMP}"
+    rf"|\[{_STAMP}[ ][IWEF][ ]\d+[ ]\d+\][ ]"  # Ray's C++ side
+    r"|\[[IWEF]\d{3,4}[ ]\d\d:\d\d:\d\d\.\d+[ ](?=\S)"  # torch C++: the location stays
+)
+_PAREN = re.compile(
+    r"\((?:(?P<actor>[^()\s]{1,100}(?:\([^()]{0,80}\))?(?:[ ]rank=(?P<rank>\d+))?)[ ])?pid=\d+(?:,[ ]ip=[^)\s]{1,60})?\)(?:[ ]|$)"
+    r"|\((?:raylet|autoscaler|gcs_server|dashboard|runtime_env|scheduler)(?:[ ][^()]{0,40}|,[ ]ip=[^)\s]{1,60})?\)(?:[ ]|$)"
+)
+_DIGIT = re.compile(
+    rf"{_STAMP}{_AFTER_STAMP}"
+    r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)$"
+)
+_HASH = re.compile(
+    r"##\[(?:error|warning|debug|command|group|section|notice|endgroup)\]"
+    r"|#\d{1,4}[ ]\d{1,6}\.\d{1,3}(?:[ ]|$)"  # buildkit
+    r"|#\d{1,4}[ ](?=\[[^\]]*\d+/\d+\]|\[(?:internal|auth)|ERROR|CACHED|DONE|sha256:|exporting|extracting)"
+)
+_LETTER = re.compile(
+    r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[ ][ \d]\d[ ]\d\d:\d\d:\d\d(?:\.\d+)?[ ][\w.\-]{1,100}[ ]"
+    r"(?:[\w./@()\-]{1,80}(?:\[\d+\])?:[ ])?"
+    r"|kernel:[ ]"
+    r"|[IWEF]\d{4}[ ]\d\d:\d\d:\d\d\.\d{1,9}[ ]+\d+[ ](?=\S)"  # glog: the location stays
+    rf"|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[A-Za-z_][\w.\-]{{0,120}}:(?![ ]*\d+\b)"  # logging.basicConfig
+    rf"|{_LEVEL}[ ]\d\d-\d\d[ ]\d\d:\d\d:\d\d(?:\.\d+)?[ ](?:\[[^\]\s]{{1,120}}:\d+\]|[\w./\-]{{1,120}}:\d+\])(?:[ ]|$)"  # vLLM
+    rf"|{_LEVEL}[ ]{_STAMP}[ ]"
+    r"|(?:[A-Za-z][\w.]*-)+\d+[ ]*\|(?:[ ]|$)"  # docker compose
+    r"|std(?:out|err)[ ][FP][ ]"  # CRI: follows the date
+)
+_BOXED = re.compile(r"(?P<edge>[ ]*[│┃║][ ]?)(?P<inner>.*?)[ ]*[│┃║][ ]*$")
+_LID = re.compile(r"(?P<edge>[ ]*[╭┌┏╔╰└┗╚+][─━═-]{2,}[ ]?)(?P<inner>.*?)[ ]?[─━═-]*[╮┐┓╗╯┘┛╝+][ ]*$")
+_GUTTER = re.compile(r"[ ]{1,4}(?:│[ ](?=[a-z>\[])|╰─[>▶][ ]|├─[>▶][ ]|×[ ])")
+_HOST_WORD = re.compile(r"kernel:[ ]|[\w.\-]{1,80}[ ][\w./@\-]{1,60}(?:\[\d+\]:[ ]|(?<=kernel):[ ])")
+
+_AHEAD_RANK = re.compile(r"\[rank: (\d+)\]|(?:\[?[\w./\\]+\.(?:cpp|cc|h|hpp):\d+\] )?\[(?:PG [^\]]{0,120}?)?Rank (\d+)\]")
+_TASK_HEAD = re.compile(r" {0,3}(\d{1,4}): ?")
+_HOST_HEAD = re.compile(r"(?=[\w.\-]*[\d.\-])([A-Za-z0-9][\w.\-]{1,80}): ")
+_SERVICE_HEAD = re.compile(r"([A-Za-z][\w.\-]{0,60}) *\| ?")
+_WORD_HEAD = re.compile(r"(?=\S*[\d/.\-\]>|@])(\[?[<\w][\w./@<>\-]{1,150}\]?[:>|]{0,2})[ ]")
+_BUILD_CLOCK = re.compile(r"(\d{1,5}\.\d{1,3})(?: |$)")
+_LOOKS_MESSAGE = re.compile(r"\.(?:py|pyx|c|cc|cpp|cu|cuh|h|hpp|js|ts|tsx|rs|go|java)\b|::|npm|https?:|Error|error|Warning")
+_TRACE_BODY = re.compile(r"Traceback \(|[ ]+File \"|\[rank\d|[A-Za-z_.]+Error: ")
+_LOCATION = re.compile(r"[\w./\\\-]+\.\w{1,4}:\d+\](?: |$)")
+
+_BY_FIRST: dict[str, re.Pattern[str]] = {
+    "[": _BRACKET,
+    "(": _PAREN,
+    "#": _HASH,
+    **dict.fromkeys("0123456789", _DIGIT),
+    **dict.fromkeys("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz", _LETTER),
+    **dict.fromkeys("│┃║╭┌┏╔╰└┗╚", _LID),
+}
+_MAX_DEPTH = 8  # nested prefixes on one line; each is at least one character, so this only stops nonsense
+_ROUNDS = 4  # of voting: each can uncover another layer
+
+
+class _Stem:
+    """A line on its way: how much of it is prefix by now, and what rank was claimed how credibly."""
+
+    __slots__ = ("cut", "prefix", "rank", "strength", "text")
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.cut = 0
+        self.prefix = ""
+        self.rank: int | None = None
+        self.strength = 0
+
+    def take(self, count: int) -> None:
+        self.prefix += self.text[:count]
+        self.text = self.text[count:]
+        self.cut += 1
+
+    def claim(self, rank: str | None, strength: int) -> None:
+        if rank is not None and strength >= self.strength and len(rank) < 7:
+            self.rank, self.strength = int(rank), strength
+
+
+def strip(lines: Sequence[Line]) -> list[Line]:
+    """Take the prefixes off all lines. What is ambiguous on one line (`12: `) is decided by the document as a whole."""
+    stems = [_Stem(line.text) for line in lines]
+    for stem in stems:
+        _peel(stem)
+    for _ in range(_ROUNDS):
+        voted = _vote_tasks(stems) or _vote_hosts(stems) or _vote_services(stems) or _vote_words(stems) or _vote_clock(stems)
+        if not voted:
+            break
+        for stem in voted:
+            _peel(stem)
+    _strip_repeated_locations(stems)
+    out: list[Line] = []
+    for line, stem in zip(lines, stems, strict=True):
+        if stem.strength < _GLOBAL and "ank" in stem.text[:200]:
+            ahead = _AHEAD_RANK.match(stem.text)
+            if ahead:
+                stem.claim(ahead[1] or ahead[2], _GLOBAL)
+        if stem.prefix or stem.rank is not None:
+            out.append(Line(line.number, stem.text, stem.rank, stem.prefix))
+        else:
+            out.append(line)
+    return out
+
+
+def _peel(stem: _Stem) -> None:
+    """Take off whatever needs no vote, over and over."""
+    for _ in range(_MAX_DEPTH):
+        text = stem.text
+        if not text:
+            return
+        head = text[0]
+        if head == " ":
+            match = _gutter(text)
+            if match is None:
+                return
+        else:
+            pattern = _BY_FIRST.get(head)
+            if pattern is None:
+                return
+            if pattern is _LID:
+                match = _LID.match(text) or _BOXED.match(text)
+            else:
+                match = pattern.match(text)
+            if match is None:
+                return
+        if match.re is _LID or match.re is _BOXED:
+            stem.prefix += match["edge"]
+            stem.text = match["inner"]
+            stem.cut += 1
+            continue
+        if not match.end():
+            return
+        if match.re is _BRACKET:
+            stem.claim(match["rank"], _GLOBAL)
+            stem.claim(match["mpi"], _GLOBAL)
+            stem.claim(match["local"], _LOCAL)
+            stem.claim(match["plain"], _LOCAL)
+        elif match.re is _PAREN:
+            stem.claim(match["rank"], _LOCAL)
+        stem.take(match.end())
+        if match.re is _DIGIT and stem.text:
+            host = _HOST_WORD.match(stem.text)
+            if host:
+                stem.take(host.end())
+
+
+def _gutter(text: str) -> re.Match[str] | None:
+    """Boxes and gutters may be indented; hardly any line is, so look for the characters first."""
+    stripped = text.lstrip(" ")[:1]
+    if stripped in "│┃║":
+        return _BOXED.match(text) or _GUTTER.match(text)
+    if stripped in "╰├×":
+        return _LID.match(text) or _GUTTER.match(text)
+    if stripped in "╭┌┏╔":
+        return _LID.match(text)
+    return None
+
+
+def _vote_tasks(stems: list[_Stem]) -> list[_Stem]:
+    """`12: text`, as srun --label prints: most lines have it, or a traceback stands behind it."""
+    found: list[tuple[_Stem, re.Match[str]]] = []
+    filled = proof = 0
+    for stem in stems:
+        text = stem.text
+        if not text or text.isspace():
+            continue
+        filled += 1
+        if text[0] in " 0123456789":
+            match = _TASK_HEAD.match(text)
+            if match:
+                found.append((stem, match))
+                if proof < 2 and _TRACE_BODY.match(text, match.end()):
+                    proof += 1
+    if len(found) < 2:
+        return []
+    tasks = [int(match[1]) for _, match in found]
+    counting = all(b > a for a, b in zip(tasks, tasks[1:], strict=False))
+    share = len(found) / filled
+    if (counting and not (proof and share > 0.9)) or not (proof or share >= 0.6):
+        return []
+    if not proof and len(found) < 6 and share < 0.9:
+        return []
+    if len(set(tasks)) > 8 and len(set(tasks)) > 0.7 * len(tasks) and not proof:
+        return []  # nearly every number once: a listing, not tasks
+    for stem, match in found:
+        stem.claim(match[1], _TASK)
+        stem.take(match.end())
+    return [stem for stem, _ in found]
+
+
+def _vote_hosts(stems: list[_Stem]) -> list[_Stem]:
+    """`node-2: text`, as DeepSpeed's pdsh prints."""
+    return _vote(stems, _HOST_HEAD, share=0.5)
+
+
+def _vote_services(stems: list[_Stem]) -> list[_Stem]:
+    """`web  | text`: docker compose without a replica number."""
+    return _vote(stems, _SERVICE_HEAD, share=0.6)
+
+
+def _vote_words(stems: list[_Stem]) -> list[_Stem]:
+    """Any other machine-made word that stands before (nearly) every line."""
+    return _vote(stems, _WORD_HEAD, share=0.95)
+
+
+def _vote(stems: list[_Stem], pattern: re.Pattern[str], share: float) -> list[_Stem]:
+    found: list[tuple[_Stem, re.Match[str]]] = []
+    filled = 0
+    proof = False
+    for stem in stems:
+        if not stem.text or stem.text.isspace():
+            continue
+        filled += 1
+        match = pattern.match(stem.text)
+        if match:
+            found.append((stem, match))
+            proof = proof or _TRACE_BODY.match(stem.text, match.end()) is not None
+    if len(found) < 3 or len(found) < (0.2 if proof and share < 0.9 else share) * filled:
+        return []
+    heads = Counter(match[1] for _, match in found)
+    # A prefix recurs; a word that stands before one line only is the beginning of what the line says.
+    heads = Counter({head: n for head, n in heads.items() if n >= 3 and not _LOOKS_MESSAGE.search(head)})
+    if sum(heads.values()) < 0.9 * len(found):
+        return []
+    voted = [(stem, match) for stem, match in found if match[1] in heads]
+    for stem, match in voted:
+        stem.take(match.end())
+    return [stem for stem, _ in voted]
+
+
+def _vote_clock(stems: list[_Stem]) -> list[_Stem]:
+    """`4.310 text`: the plain-text end of a docker build, after its `> [stage]:` line."""
+    if not any(stem.text.startswith(" > [") for stem in stems):
+        return []
+    voted: list[tuple[_Stem, int]] = []
+    inside = False
+    clock = 0.0
+    for stem in stems:
+        if stem.text.startswith(" > ["):
+            inside, clock = True, 0.0
+            continue
+        match = _BUILD_CLOCK.match(stem.text) if inside else None
+        if match and float(match[1]) >= clock:
+            clock = float(match[1])
+            voted.append((stem, match.end()))
+        else:
+            inside = False
+    for stem, end in voted:
+        stem.take(end)
+    return [stem for stem, _ in voted]
+
+
+def _strip_repeated_locations(stems: list[_Stem]) -> None:
+    """A traceback that was logged line by line repeats the log call's `file.py:12] `: there it is no news."""
+    run: list[tuple[_Stem, int]] = []
+    head = ""
+    traced = False
+
+    def flush() -> None:
+        if traced:
+            for stem, end in run:
+                stem.take(end)
+        run.clear()
+
+    for stem in stems:
+        match = _LOCATION.match(stem.text) if "] " in stem.text[:200] or stem.text.endswith("]") else None
+        if match is None:
+            if run:
+                flush()
+                head, traced = "", False
+            continue
+        if match[0].rstrip() != head:
+            flush()
+            head, traced = match[0].rstrip(), False
+        run.append((stem, match.end()))
+        traced = traced or "Traceback (" in stem.text or stem.text.startswith('  File "', match.end())
+    flush()

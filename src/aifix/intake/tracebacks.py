@@ -1,0 +1,635 @@
+"""Python tracebacks: plain, chained, grouped, remote, boxed by rich, printed by IPython, cut off, interleaved.
+
+A small machine walks over the lines of one stream (a rank, an actor, or the whole log) and collects frames until the line
+that names the exception. Nothing here raises on odd input: a line that fits nowhere is passed over.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+from aifix.intake.lines import is_progress
+from aifix.model import Frame, Line, Location, Relation, Traceback
+
+_MAX_NOISE = 60  # foreign lines tolerated between two frames (other ranks, progress bars, log lines)
+_MAX_MESSAGE = 400  # lines of one exception's message
+_MAX_FRAMES = 2000
+
+# Tolerant of a wrong letter in the fixed words: people retype and recognise text from pictures.
+_FRAME = re.compile(
+    r"(?P<margin>[ \t|+>]*)(?:F\w{3}|\wi\w{2}|\w\wl\w|\w{3}e) \"(?P<file>[^\"]{1,1000})\", \w{4} (?P<line>\d{1,7})"
+    r"(?:,? \w{2} (?P<function>.{1,300}?))?\s*$"
+)
+_HEADER = re.compile(r"\w{9} \((?:most recent|\w{4} \w{6}) (?:call|\w{4}) (?P<order>last|first|\w{4,5})\)")
+_EXACT_HEADER = "(most recent call "
+_NAME = r"[A-Za-z_]\w*(?:\.[A-Za-z_<]\w*>?)*"
+_ERROR = re.compile(rf"(?P<margin>[ \t|]*)(?:(?P<lead>[A-Z]\w+: )?)(?P<kind>{_NAME}(?:\({_NAME}\))?)(?P<rest>: .*|:|)$", re.DOTALL)
+_ERROR_WORD = re.compile(
+    r"(?:Error|Exception|Exit|Interrupt|Warning|Iteration|Failure|Failed|Fault|Timeout|Group|Abort|Aborted|NotFound|NoSuchFile|"
+    r"InvalidArgument|Fail|Unavailable|Refused|Killed|Empty|Full|Invalid\w*|OutOfMemory|Stop\w*|Died|Unsupported|Traceback|"
+    r"NotImplemented|Denied|Missing\w*|Canceled|Cancelled|Signal\w*|Errors?|Interrupted|Unreachable|Exceeded|Not[A-Z]\w*|No[A-Z]\w*)"
+    r"(?:\(.*\))?$"
+)
+_CAUSE = "the direct cause of the following"
+_CONTEXT = "uring handling of the above exception"
+_WORKER = re.compile(
+    r"Original Traceback|Caught \w[\w.]* in |-- Process \d+ terminated|RemoteTraceback|ray::|"
+    r"The above exception was the following|worker process"
+)
+_CARETS = re.compile(r"[ \t|]*[~^][~^ ]*$")
+_REPEATED = re.compile(r"[ \t|]*\[\w+ line repeated (\d+) more times?\]")
+_ELIDED = re.compile(r"[ \t|]*\.\.\.<\d+ lines?>\.\.\.$|[ \t|]*\.\.\. *$|\d+ frames$")
+_GROUP_RULE = re.compile(r"[ |]*\+-[+-]*-{3,} (?:\d+|\.\.\.) -+$|[ |]*\+-{8,}$")
+_GROUP_MARGIN = re.compile(r" *(?:\+ (?=Exception)|(?:\| ?)+)")
+
+_NEW_RECORD = re.compile(
+    r"(?:\(\w[\w.-]*\) )?[\w.-]+@[\w.-]+[:~ ].{0,80}[$#%] |\$ |>>> |[A-Za-z]:\\[^>]{0,80}>|PS [A-Z]:|In \[\d+\]:|Out\[\d+\]:"
+    r"|(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)\b(?: \[|:? )|\[(?:INFO|WARN|WARNING|ERROR|DEBUG)\]"
+    r"|[IWEF]\d{4} \d\d:|\[[IWEF] ?\w*[ .]|(?:srun|slurmstepd|npm|make|wandb|error|hint|kernel):|wandb: "
+    r"|Process \S+:$|-{2,} Process \d+ terminated|={5,} |Fatal Python error|Exception ignored in|Exception in thread"
+    r"|terminate called|Segmentation fault|Aborted|Killed|\w+ exited with code|\[\d{4}-|\d{4}-\d\d-\d\d[ T]"
+    r"|\S+:\d+:\d+ \[\d+\] |Sending process \d|failed \(exitcode|\S+\.\w+:\d+\] |Exception raised from"
+)
+_WARNED = re.compile(r"\S+\.py:\d+: \w+: ")
+
+_LIBRARY_PARTS = frozenset(
+    "site-packages dist-packages node_modules .pyenv pyenv _bootstrap_external importlib multiprocessing concurrent".split()
+)
+_STDLIB = re.compile(
+    r"(?:^|/)(?:lib(?:64)?|Lib)/python\d(?:\.\d+)?(?:/|$)|(?:^|/)python\d\.?\d*/[Ll]ib/|(?:^|/)[Ll]ib/(?:runpy|threading|subprocess|copy|contextlib|pickle|json|asyncio|unittest|multiprocessing|importlib|concurrent|queue|socket|ssl|encodings|collections|ctypes|site|codecs|typing|functools|inspect|logging|tempfile|shutil|os|re)(?:\.py|/)"
+)
+_LIBRARY_HEADS = (
+    "<frozen ",
+    "<__array_function__",
+    "<attrs generated",
+    "<eval_with_key>",
+    "<decorator-gen",
+    "<class_init",
+    "<rank",
+    "<unknown",
+)
+_PACKAGE_HEADS = frozenset(
+    "torch torchvision torchaudio transformers accelerate deepspeed lightning pytorch_lightning tensorflow jax jaxlib pandas numpy vllm ray".split()
+)
+
+_CELL = re.compile(
+    r"(?:(?:Cell )?(?:In ?\[ *(?P<cell>\d*) *\]|Input In \[\d+\])(?:, line (?P<cline>\d+))?(?:,? in (?P<cfunction>.{1,200}))?$"
+    r"|File (?P<file>[^\s\"][^\"\n]{0,500}?):(?P<line>\d+), in (?P<function>.{1,300})$"
+    r"|(?P<old><ipython-input-[^>]{1,80}>|[/~.][^\s:]{0,500}\.(?:py|pyx|pxd)|[A-Za-z]:\\[^:\n]{0,500}\.py) in (?P<ofunction>.{1,300})$)"
+)
+_ARROW = re.compile(r"-{1,}> ?(\d{1,7})(?: (.*))?$")
+_NUMBERED = re.compile(r" {0,8}\d{1,7}(?: .*|)$")
+_RICH_FRAME = re.compile(r"(?P<file>(?:[/~]|[A-Za-z]:\\|<|\w)[^\n\"]{0,500}?):(?P<line>\d{1,7}) in (?P<function>[\w<>.]{1,200})\s*$")
+_RICH_ARROW = re.compile(r" *[❱>] *(\d{1,7}) ?[│|]?(.*)$")
+_QUICK = ("File ", "Traceback", "most recent", '", line', "Error", "Exception")
+
+
+@dataclass(slots=True)
+class _Open:
+    """A traceback that is being read."""
+
+    start: int
+    header: int | None
+    relation: Relation
+    style: str = "plain"  # plain, ipython, rich, fatal
+    expected: str = ""  # IPython names the exception in its header
+    frames: list[Frame] = field(default_factory=list)
+    quoted: set[int] = field(default_factory=set)
+    twins: int = 1
+    indent: int | None = None
+    noise: int = 0
+    last: int = 0
+    pending: Frame | None = None
+    fatal: str = ""
+
+
+@dataclass(slots=True)
+class _Item:
+    index: int
+    line: Line
+
+
+def parse(lines: Sequence[Line]) -> list[Traceback]:
+    """Find all Python tracebacks, in the order of the lines that name their exceptions."""
+    hits = [i for i, line in enumerate(lines) if _may_matter(line.text)]
+    if not hits:
+        return []
+    whole = _Walk(lines, range(len(lines))).run()
+    streams = _streams(lines)
+    if len(streams) > 1:
+        apart = [item for stream in streams for item in _Walk(lines, stream).run()]
+        # Ranks attributed wrongly (or line by line at random) tear tracebacks apart: take the reading that holds together.
+        if _coherence(apart) > _coherence(whole):
+            whole = apart
+    return sorted(whole, key=lambda item: (item.start, item.error))
+
+
+def location(traceback: Traceback | Sequence[Traceback]) -> Location | None:
+    """The innermost frame of the user's own code, else the innermost frame, of a traceback or of a chain of them.
+
+    Of a chain, the failing member counts first: the last one, or where a worker's original traceback hangs below it, that.
+    """
+    chain = [traceback] if isinstance(traceback, Traceback) else list(traceback)
+    ordered = [t for t in reversed(chain) if t.relation == "worker"] + [t for t in reversed(chain) if t.relation != "worker"]
+    for wanted in (True, False):
+        for item in ordered:
+            for frame in reversed(item.frames):
+                if frame.user or not wanted:
+                    return Location(frame.file, frame.line, frame.function, frame.source)
+    return None
+
+
+def is_user(file: str) -> bool:
+    """Whether a frame's file is the user's own code rather than a library's or the interpreter's."""
+    path = file.replace("\\", "/")
+    if path.startswith(_LIBRARY_HEADS):
+        return False
+    parts = path.split("/")
+    if not _LIBRARY_PARTS.isdisjoint(parts) or _STDLIB.search(path):
+        return False
+    if any(part.endswith((".egg", ".zip", ".whl")) for part in parts):
+        return False
+    return parts[0] not in _PACKAGE_HEADS
+
+
+def chains(tracebacks: Sequence[Traceback]) -> list[list[Traceback]]:
+    """Group tracebacks that hang together, in order."""
+    out: list[list[Traceback]] = []
+    for item in tracebacks:
+        if out and item.relation != "first" and (item.rank is None or out[-1][-1].rank in (None, item.rank)):
+            out[-1].append(item)
+        else:
+            out.append([item])
+    return out
+
+
+def _may_matter(text: str) -> bool:
+    return '"' in text and ", " in text or _EXACT_HEADER in text or text.startswith(("Cell In", "Input In", "Fatal Python"))
+
+
+def _coherence(found: Sequence[Traceback]) -> int:
+    """How much a reading holds together: complete tracebacks count, torn ones against it."""
+    score = 0
+    for item in found:
+        if item.kind and item.frames:
+            score += 2 + min(len(item.frames), 6)
+        else:
+            score -= 2
+        if item.frames and not item.kind:
+            score -= 2
+    return score
+
+
+_ORIGIN = re.compile(r"\([^()]*(?:\([^()]*\))?[^()]*pid=\d+[^)]*\)|\[pod/[^\]]+\]|(?:[A-Za-z][\w.]*-)+\d+ *[|:]|\[\d+,\d+\]")
+
+
+def _streams(lines: Sequence[Line]) -> list[list[int]]:
+    """Indices by who printed the line: the rank, else the actor, pod or container named in the prefix."""
+    cache: dict[str, str] = {}
+    streams: dict[object, list[int]] = {}
+    for index, line in enumerate(lines):
+        key: object = line.rank
+        if key is None and line.prefix:
+            origin = cache.get(line.prefix)
+            if origin is None:
+                match = _ORIGIN.search(line.prefix)
+                origin = cache[line.prefix] = match[0] if match else ""
+            key = origin
+        streams.setdefault(key or (0 if line.rank == 0 else ""), []).append(index)
+    return list(streams.values())
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip(" \t"))
+
+
+class _Walk:
+    """One pass over the lines of one stream."""
+
+    def __init__(self, lines: Sequence[Line], order: Sequence[int]) -> None:
+        self.lines = lines
+        self.order = order
+        self.at = 0
+        self.found: list[Traceback] = []
+        self.open: _Open | None = None
+        self.relation: Relation = "first"
+        self.grouped = False
+
+    def run(self) -> list[Traceback]:
+        while self.at < len(self.order):
+            self._step()
+        self._abandon()
+        return self.found
+
+    # ------------------------------------------------------------ helpers
+
+    def _text(self, at: int) -> str:
+        text = self.lines[self.order[at]].text
+        if self.grouped:
+            match = _GROUP_MARGIN.match(text)
+            if match:
+                return " " * (match.end() if text[: match.end()].strip() == "" else 0) + text[match.end() :]
+        return text
+
+    def _begin(self, header: int | None, style: str = "plain", expected: str = "") -> _Open:
+        index = self.order[self.at]
+        self.open = _Open(index, header, self.relation, style, expected, last=self.at)
+        self.relation = "first"
+        return self.open
+
+    def _abandon(self) -> None:
+        """Give up on the open traceback: its exception was never printed."""
+        trace, self.open = self.open, None
+        if trace is None or not trace.frames:
+            return
+        end = self.order[trace.last] + 1
+        self.found.append(
+            Traceback(
+                start=trace.start,
+                end=end,
+                error=trace.start,
+                kind="Fatal Python error" if trace.fatal else "",
+                message=trace.fatal,
+                frames=tuple(reversed(trace.frames)) if trace.style == "fatal" else tuple(trace.frames),
+                relation=trace.relation,
+                rank=self.lines[trace.start].rank,
+                quoted=frozenset(trace.quoted),
+            )
+        )
+
+    def _frame(self, trace: _Open, frame: Frame) -> None:
+        if trace.twins > 1 and any(
+            (f.file, f.line, f.function) == (frame.file, frame.line, frame.function) for f in trace.frames[-2 * trace.twins :]
+        ):
+            trace.pending = None  # the same frame of another process that prints into the same log
+        elif len(trace.frames) < _MAX_FRAMES:
+            trace.frames.append(frame)
+            trace.pending = frame
+        trace.noise = 0
+        trace.last = self.at
+
+    def _source(self, trace: _Open, source: str) -> None:
+        """Give the last frame its line of code."""
+        if trace.pending is not None and trace.frames and source:
+            old = trace.frames[-1]
+            trace.frames[-1] = Frame(old.file, old.line, old.function, source, old.user)
+            trace.pending = None
+
+    # ------------------------------------------------------------ the machine
+
+    def _step(self) -> None:
+        text = self._text(self.at)
+        index = self.order[self.at]
+        if self.open is None and not self._worth(text):
+            self._idle(text)
+            self.at += 1
+            return
+        if self._header(text, index):
+            return
+        match = _FRAME.match(text) if '"' in text else None
+        if match:
+            trace = self.open
+            if trace is None or trace.style in ("ipython", "rich"):
+                self._abandon()
+                if self.found and self.order.index(index) and self._follows_error():
+                    self.relation = "worker"
+                trace = self._begin(None)
+            trace.quoted.add(index)
+            margin = len(match["margin"].expandtabs(4))
+            trace.indent = margin if trace.indent is None else min(trace.indent, margin)
+            file = match["file"]
+            self._frame(trace, Frame(file, int(match["line"]), (match["function"] or "").strip(), "", is_user(file)))
+            self.at += 1
+            return
+        if self.open is None:
+            self._idle(text)
+            self.at += 1
+            return
+        if self.open.style == "ipython":
+            self._ipython(self.open, text, index)
+        elif self.open.style == "rich":
+            self._rich(self.open, text, index)
+        else:
+            self._plain(self.open, text, index)
+
+    def _worth(self, text: str) -> bool:
+        return _may_matter(text) or (self.grouped and bool(text)) or " in " in text
+
+    def _follows_error(self) -> bool:
+        """Whether the line before is the last line of a finished traceback: a remote one continues it."""
+        return bool(self.found) and self.at > 0 and self.found[-1].end - 1 == self.order[self.at - 1]
+
+    def _idle(self, text: str) -> None:
+        """Between tracebacks: note how the next one hangs with the last."""
+        if not text:
+            return
+        if _CAUSE in text:
+            self.relation = "cause"
+        elif _CONTEXT in text:
+            self.relation = "context"
+        elif _WORKER.search(text) and self.found:
+            self.relation = "worker"
+        elif self.relation != "first" and text.strip() not in ("", '"""', "'''"):
+            if not is_progress(text):
+                self.relation = "first"
+
+    def _header(self, text: str, index: int) -> bool:
+        header = _HEADER.search(text)
+        if header is None:
+            return False
+        before = text[: header.start()]
+        if before.rstrip().endswith(('"', "'", "`")) or text[header.end() : header.end() + 1] in ('"', "'", "`"):
+            return False  # quoted in code or prose
+        trace = self.open
+        if header["order"] == "first":
+            if "hread" in before or "Stack" in before or before.strip() == "":
+                fatal = trace.fatal if trace else self._fatal_before()
+                if trace and trace.frames:
+                    self._abandon()
+                    self.at += 1
+                    return True
+                if fatal:
+                    trace = self._begin(index, "fatal")
+                    trace.fatal = fatal
+                    self.at += 1
+                    return True
+            return False
+        if before.lstrip().startswith("Original ") or "Original " in before:
+            self._abandon()
+            self.relation = "worker"
+        expected = re.match(rf"({_NAME})\s{{2,}}$", before)
+        if expected:
+            self._abandon()
+            self._begin(index, "ipython", expected[1]).quoted.add(index)
+            self.at += 1
+            return True
+        if before.strip() and _ERROR.match(before.rstrip()) and before.rstrip().endswith(":") and trace is not None:
+            # Old torch put the worker's traceback into the message: `TypeError: Traceback (most recent call last):`
+            self._finish(trace, self.at, only=True)
+            self.relation = "worker"
+        elif trace is not None and not trace.frames and trace.style == "plain":
+            trace.twins += 1
+            trace.last = self.at
+            self.at += 1
+            return True
+        elif trace is not None and trace.frames and trace.style == "plain" and self._twin(trace):
+            trace.twins += 1
+            trace.last = self.at
+            self.at += 1
+            return True
+        else:
+            self._abandon()
+        if "xception Group" in before:
+            self.grouped = True
+        style = "rich" if self._boxed(index) else "plain"
+        self._begin(index, style)
+        self.at += 1
+        return True
+
+    def _boxed(self, index: int) -> bool:
+        return any(c in self.lines[index].prefix for c in "╭┌┏╔")
+
+    def _fatal_before(self) -> str:
+        for back in range(self.at - 1, max(self.at - 6, -1), -1):
+            text = self._text(back)
+            if text.startswith("Fatal Python error"):
+                return text.partition(": ")[2] or text
+        return ""
+
+    def _twin(self, trace: _Open) -> bool:
+        """Whether the header that comes now opens the same traceback again, interleaved by another process."""
+        for ahead in range(self.at + 1, min(self.at + 7, len(self.order))):
+            match = _FRAME.match(self._text(ahead))
+            if match:
+                first = trace.frames[0]
+                return (match["file"], int(match["line"])) == (first.file, first.line) and len(trace.frames) <= 4
+        return False
+
+    def _plain(self, trace: _Open, text: str, index: int) -> None:
+        stripped = text.strip()
+        if not stripped:
+            trace.noise += 1
+            if trace.style == "fatal" and trace.frames:
+                self._abandon()
+            elif trace.noise > _MAX_NOISE:
+                self._abandon()
+            self.at += 1
+            return
+        indent = _indent(text.expandtabs(4))
+        base = trace.indent if trace.indent is not None else 2
+        if _CARETS.match(text) or _ELIDED.match(text):
+            trace.quoted.add(index)
+            self._advance(trace)
+            return
+        repeated = _REPEATED.match(text)
+        if repeated:
+            trace.quoted.add(index)
+            self._advance(trace)
+            return
+        if indent > base:
+            trace.quoted.add(index)
+            self._source(trace, stripped)
+            self._advance(trace)
+            return
+        if trace.style != "fatal" and indent <= base and self._is_error(trace, text, indent, base):
+            self._finish(trace, self.at)
+            return
+        if is_progress(text):
+            self.at += 1
+            return
+        trace.noise += 1
+        if trace.noise > _MAX_NOISE or (trace.header is None and trace.noise > 8) or trace.style == "fatal":
+            self._abandon()
+            return
+        self.at += 1
+
+    def _advance(self, trace: _Open) -> None:
+        trace.last = self.at
+        self.at += 1
+
+    def _is_error(self, trace: _Open, text: str, indent: int, base: int) -> bool:
+        match = _ERROR.match(text)
+        if match is None or _NEW_RECORD.match(text):
+            return False
+        if not trace.frames and trace.header is None:
+            return False
+        kind = match["kind"].rpartition(".")[2]
+        if _ERROR_WORD.search(kind):
+            return True
+        if not trace.frames:
+            return False
+        if indent >= base and base > 0:
+            return False
+        # Right below the frames, anything named like a class is the exception.
+        close = trace.last == self.at - 1
+        if match["rest"]:
+            return close or (kind[:1].isupper() and "." in match["kind"])
+        return close and kind[:1].isupper() and ("." in match["kind"] or len(kind) > 3)
+
+    def _finish(self, trace: _Open, at: int, *, only: bool = False) -> None:
+        """The exception's line is found: read its message and close the traceback."""
+        index = self.order[at]
+        text = self._text(at)
+        match = _ERROR.match(text)
+        if match is None:
+            kind, message = "", text.strip()
+        else:
+            kind, message = match["kind"], match["rest"][2:] if match["rest"].startswith(": ") else ""
+        end = at
+        if not only:
+            end, more = self._message(at, _indent(text), kind)
+            message = "\n".join([message, *more]) if more else message
+        self.open = None
+        self.found.append(
+            Traceback(
+                start=trace.start,
+                end=self.order[end] + 1,
+                error=index,
+                kind=kind,
+                message=message,
+                frames=tuple(trace.frames),
+                relation=trace.relation,
+                rank=self.lines[index].rank,
+                quoted=frozenset(trace.quoted),
+            )
+        )
+        self.relation = "worker" if _WORKER.search(message) else "first"
+        self.at = end + 1
+        if only:
+            self.at = at
+
+    def _message(self, at: int, indent: int, kind: str) -> tuple[int, list[str]]:
+        """The lines by which a message goes on: (position of its last line, their texts)."""
+        more: list[str] = []
+        end = at
+        shape = _shape(self.lines[self.order[at]].prefix)
+        blank = 0
+        rules = 0
+        for ahead in range(at + 1, min(at + _MAX_MESSAGE, len(self.order))):
+            line = self.lines[self.order[ahead]]
+            text = self._text(ahead)
+            if not text.strip():
+                blank += 1
+                if blank > 2:
+                    break
+                continue
+            if is_progress(text):
+                continue
+            own = _indent(text)
+            if line.prefix and _shape(line.prefix) != shape:
+                break
+            if _EXACT_HEADER in text or _CAUSE in text or _CONTEXT in text or _GROUP_RULE.match(text) or text.strip() in ('"""', "'''"):
+                break
+            if '"' in text and _FRAME.match(text):
+                break
+            if _NEW_RECORD.match(text) or _WARNED.match(text):
+                break
+            if kind and text[own:].startswith(kind + ":"):
+                break
+            if blank and own <= indent and not rules:
+                break
+            if text.startswith("====="):
+                rules += 1
+            more += [""] * blank
+            blank = 0
+            more.append(text[indent:] if text[:indent].strip() == "" else text)
+            end = ahead
+            if rules == 2:
+                break
+        return end, more
+
+    # ------------------------------------------------------------ IPython and rich
+
+    def _ipython(self, trace: _Open, text: str, index: int) -> None:
+        cell = _CELL.match(text)
+        if cell:
+            trace.quoted.add(index)
+            if cell["file"]:
+                frame = Frame(cell["file"], int(cell["line"]), _called(cell["function"]), "", is_user(cell["file"]))
+            elif cell["old"]:
+                file = cell["old"]
+                frame = Frame(file, 0, _called(cell["ofunction"]), "", is_user(file))
+            else:
+                head = text.partition(",")[0].partition(" in ")[0].strip()
+                frame = Frame(head, int(cell["cline"] or 0), _called(cell["cfunction"] or ""), "", True)
+            self._frame(trace, frame)
+            self.at += 1
+            return
+        arrow = _ARROW.match(text)
+        if arrow:
+            trace.quoted.add(index)
+            if trace.frames:
+                old = trace.frames[-1]
+                trace.frames[-1] = Frame(old.file, int(arrow[1]), old.function, (arrow[2] or "").strip(), old.user)
+            trace.last = self.at
+            self.at += 1
+            return
+        if text.startswith((trace.expected + ":", trace.expected)) and text[len(trace.expected) : len(trace.expected) + 1] in ("", ":"):
+            self._finish(trace, self.at)
+            return
+        error = _ERROR.match(text)
+        if error and error["kind"].rpartition(".")[2] == trace.expected.rpartition(".")[2]:
+            self._finish(trace, self.at)
+            return
+        if _NUMBERED.match(text) or text.startswith((" ", "\t")) or _ELIDED.match(text):
+            trace.quoted.add(index)
+            trace.last = self.at
+        elif text.strip():
+            trace.noise += 1
+            if trace.noise > _MAX_NOISE:
+                self._abandon()
+                return
+        self.at += 1
+
+    def _rich(self, trace: _Open, text: str, index: int) -> None:
+        line = self.lines[index]
+        if "│" in line.prefix or "┃" in line.prefix or "║" in line.prefix:
+            trace.quoted.add(index)
+            frame = _RICH_FRAME.match(text)
+            if frame is None and text.startswith(("/", "~")) and " " not in text.strip() and self.at + 1 < len(self.order):
+                joined = text.strip() + self._text(self.at + 1).strip()
+                frame = _RICH_FRAME.match(joined)
+                if frame:
+                    self.at += 1
+                    trace.quoted.add(self.order[self.at])
+            if frame:
+                file = frame["file"]
+                self._frame(trace, Frame(file, int(frame["line"]), frame["function"], "", is_user(file)))
+            else:
+                arrow = _RICH_ARROW.match(text)
+                if arrow:
+                    self._source(trace, arrow[2].strip(" │|"))
+            trace.last = self.at
+            self.at += 1
+            return
+        if any(c in line.prefix for c in "╰└┗╚"):
+            trace.quoted.add(index)
+            trace.last = self.at
+            self.at += 1
+            return
+        if text.strip() and self._is_error(trace, text, 0, 2):
+            self._finish(trace, self.at)
+            return
+        if text.strip():
+            trace.noise += 1
+            if trace.noise > _MAX_NOISE:
+                self._abandon()
+                return
+        self.at += 1
+
+
+def _called(function: str) -> str:
+    """`step(self, x)` → `step`."""
+    return function.partition("(")[0].strip() or function.strip()
+
+
+def _shape(prefix: str) -> str:
+    """A prefix without what changes from line to line."""
+    return re.sub(r"\d+", "0", prefix)
+
+
+def _iterate(items: Sequence[Traceback]) -> Iterator[Frame]:
+    for item in items:
+        yield from item.frames
