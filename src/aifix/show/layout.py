@@ -12,6 +12,9 @@ from unicodedata import combining, east_asian_width
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+_UNBROKEN = "\xa0"
+"""A blank that is no place to break at; sanitised text never holds one."""
+
 NARROWEST = 24
 """Below this many columns a report is laid out as if there were so many: nothing readable fits into less."""
 
@@ -116,6 +119,12 @@ def hang(text: str, width: int, first: str, rest: str = "") -> list[str]:
     rest = rest or " " * display_width(first)
     lines = wrap(text, width - max(display_width(first), display_width(rest)))
     return [(first if index == 0 else rest) + line for index, line in enumerate(lines)]
+
+
+def hang_parts(parts: Iterable[str], width: int, first: str, dot: str, rest: str = "") -> list[str]:
+    """Join short statements by a dot and wrap them behind `first`, breaking between statements where that is possible."""
+    joined = f" {dot} ".join(part.replace(" ", _UNBROKEN) for part in parts if part).replace(f" {dot} ", f"{_UNBROKEN}{dot} ")
+    return [line.replace(_UNBROKEN, " ") for line in hang(joined, width, first, rest)]
 
 
 def paragraphs(text: str, width: int, indent: str) -> list[str]:

@@ -11,6 +11,7 @@ from aifix.show.layout import (
     counted,
     display_width,
     hang,
+    hang_parts,
     name_lines,
     name_ranks,
     paragraphs,
@@ -77,6 +78,9 @@ class _Page:
     def add(self, *lines: str) -> None:
         self.out.extend(lines)
 
+    def heading(self, text: str) -> None:
+        self.add(*[self.paint.strong(line) for line in hang(text, self.width, MARGIN)])
+
     def gap(self) -> None:
         if self.out and self.out[-1]:
             self.out.append("")
@@ -94,7 +98,8 @@ class _Page:
             self.diagnosis(root, first=number == 0)
             self.consequences(root, report.diagnoses, told)
         for root in roots[len(shown) :]:
-            self.add(*hang(f"{_title(root)} {self.signs.dot} {root.id} {self.signs.dot} {sure(root.confidence)}", self.width, "also: "))
+            self.add(*hang(_title(root), self.width, "also: "))
+            self.add(*[self.paint.dim(line) for line in hang_parts(self.about(root), self.width, " " * 6, self.signs.dot)])
         self.gap()
         self.more(report.source)
 
@@ -102,7 +107,7 @@ class _Page:
         error = diagnosis.severity == "error"
         sign, paint = (self.signs.failed, self.paint.bad) if error else (self.signs.warning, self.paint.warn)
         self.add(*[paint(line) for line in hang(_title(diagnosis), self.width, f"{sign} ")])
-        self.add(*[self.paint.dim(line) for line in hang(self.facts_of(diagnosis), self.width, MARGIN)])
+        self.add(*[self.paint.dim(line) for line in hang_parts(self.about(diagnosis), self.width, MARGIN, self.signs.dot)])
         self.evidence(diagnosis.evidence)
         self.location(diagnosis.location)
         if diagnosis.explanation.strip():
@@ -114,19 +119,16 @@ class _Page:
             self.gap()
             self.add(*[self.paint.dim(f"{MARGIN}see {sanitise(reference)}") for reference in diagnosis.references])
 
-    def facts_of(self, diagnosis: Diagnosis) -> str:
-        """One line: id, confidence, how it was recognised, ranks, repeats, whether it may pass by itself."""
+    def about(self, diagnosis: Diagnosis) -> list[str]:
+        """Say in short statements: id, confidence, how it was recognised, ranks, repeats, whether it may pass by itself."""
         parts = [sanitise(diagnosis.id), sure(diagnosis.confidence)]
         if diagnosis.match.kind == "fuzzy":
             parts.append(f"read by likeness ({round(diagnosis.match.score * 100)} %)")
-        ranks = name_ranks(diagnosis.ranks, _world(diagnosis))
-        if ranks:
-            parts.append(ranks)
-        if diagnosis.count > 1:
-            parts.append(f"seen {counted(diagnosis.count, 'time')}")
+        parts.append(name_ranks(diagnosis.ranks, _world(diagnosis)))
+        parts.append(_repeats(diagnosis))
         if diagnosis.transient:
             parts.append("may pass when started again")
-        return f" {self.signs.dot} ".join(parts)
+        return parts
 
     # ------------------------------------------------------------ the parts of a diagnosis
 
@@ -134,7 +136,7 @@ class _Page:
         if not evidence:
             return
         self.gap()
-        shown = evidence if self.verbose else evidence[:EVIDENCE_SHOWN]
+        shown = evidence if self.verbose else _first_of_each(evidence)[:EVIDENCE_SHOWN]
         gutter = max(len(str(item.line)) for item in shown)
         bar = self.signs.bar
         blank = f"{MARGIN}{'':>{gutter}} {bar} "
@@ -143,7 +145,7 @@ class _Page:
             for line in hang(sanitise(item.text), self.width, head, blank):
                 self.add(self.paint.dim(line[: len(head)]) + line[len(head) :])
         if len(evidence) > len(shown):
-            rest = evidence[len(shown) :]
+            rest = [item for item in evidence if item not in shown]
             numbers = name_lines(item.line for item in rest)
             self.add(*[self.paint.dim(line) for line in hang(f"{len(rest)} more: {numbers}", self.width, f"{MARGIN}{'':>{gutter}}   ")])
 
@@ -168,7 +170,7 @@ class _Page:
         if not shown:
             return
         self.gap()
-        self.add(self.paint.strong(f"{MARGIN}on this machine"))
+        self.heading("on this machine")
         for probe in shown:
             sign, colour = {
                 "confirmed": (self.signs.held, self.paint.good),
@@ -185,13 +187,14 @@ class _Page:
         if not fixes:
             return
         self.gap()
-        self.add(self.paint.strong(f"{MARGIN}try, in this order" if len(fixes) > 1 else f"{MARGIN}try"))
+        self.heading("try, in this order" if len(fixes) > 1 else "try")
         shown = fixes if self.verbose else fixes[:FIXES_SHOWN]
         for number, fix in enumerate(shown, start=1):
             head = f"{MARGIN}{number}. "
-            lines = hang(_one_line(fix.title), self.width, head)
+            plain = hang(_one_line(fix.title), self.width, head)
+            lines = [self.paint.strong(line) for line in plain]
             tail = f"({_cost(fix)})"
-            if display_width(lines[-1]) + 2 + display_width(tail) <= self.width:
+            if display_width(plain[-1]) + 2 + display_width(tail) <= self.width:
                 lines[-1] += f"  {self.paint.dim(tail)}"
             else:
                 lines += [self.paint.dim(line) for line in hang(tail, self.width, " " * len(head))]
@@ -215,18 +218,13 @@ class _Page:
         if not following:
             return
         self.gap()
-        self.add(self.paint.strong(f"{MARGIN}then, because of it"))
+        self.heading("then, because of it")
         for diagnosis, depth in following:
-            where = [sanitise(diagnosis.id)]
-            ranks = name_ranks(diagnosis.ranks, _world(diagnosis))
             numbers = name_lines(item.line for item in diagnosis.evidence)
-            where += [part for part in (ranks, numbers) if part]
-            if diagnosis.count > 1:
-                where.append(f"{diagnosis.count:,} times")
+            where = [sanitise(diagnosis.id), name_ranks(diagnosis.ranks, _world(diagnosis)), numbers, _repeats(diagnosis)]
             head = f"{MARGIN}{'  ' * depth}{self.signs.then} "
-            dot = f" {self.signs.dot} "
             self.add(*hang(_title(diagnosis), self.width, head))
-            self.add(*[self.paint.dim(line) for line in hang(dot.join(where), self.width, " " * display_width(head))])
+            self.add(*[self.paint.dim(line) for line in hang_parts(where, self.width, " " * display_width(head), self.signs.dot)])
 
     def followers(self, cause: Diagnosis, diagnoses: Sequence[Diagnosis], told: set[int], depth: int) -> list[tuple[Diagnosis, int]]:
         found: list[tuple[Diagnosis, int]] = []
@@ -246,13 +244,12 @@ class _Page:
         title = f"{text}: {message}" if text and message else text or message or "the run failed"
         self.add(*[self.paint.bad(line) for line in hang(title, self.width, f"{self.signs.failed} ")])
         parts = ["a failure that no rule of aifix knows", name_ranks(unknown.ranks)]
-        dot = f" {self.signs.dot} "
-        self.add(*[self.paint.dim(line) for line in hang(dot.join(part for part in parts if part), self.width, MARGIN)])
+        self.add(*[self.paint.dim(line) for line in hang_parts(parts, self.width, MARGIN, self.signs.dot)])
         self.evidence(unknown.evidence)
         self.location(unknown.location)
         if unknown.nearest:
             self.gap()
-            self.add(self.paint.strong(f"{MARGIN}nearest in wording (leads, not diagnoses)"))
+            self.heading("nearest in wording (leads, not diagnoses)")
             for near in unknown.nearest:
                 like = f"{sanitise(near.id)}: {sanitise(near.title)} ({round(near.score * 100)} % alike)"
                 self.add(*hang(like, self.width, f"{MARGIN}{self.signs.unsure} "))
@@ -277,11 +274,10 @@ class _Page:
             self.gap()
         shown = hints if self.verbose else hints[:HINTS_SHOWN]
         for hint in shown:
-            numbers = name_lines(item.line for item in hint.evidence)
-            times = f"{hint.count:,} times" if hint.count > 1 else ""
-            where = f" {self.signs.dot} ".join(part for part in (sanitise(hint.id), numbers, times) if part)
-            lines = hang(f"{_title(hint)}  ({where})", self.width, "hint: ")
+            lines = hang(_title(hint), self.width, "hint: ")
             self.add(*([self.paint.warn(lines[0][:5]) + lines[0][5:], *lines[1:]]))
+            where = [sanitise(hint.id), name_lines(item.line for item in hint.evidence), _repeats(hint)]
+            self.add(*[self.paint.dim(line) for line in hang_parts(where, self.width, " " * 6, self.signs.dot)])
             if self.verbose and hint.explanation.strip():
                 self.add(*[self.paint.dim(line) for line in paragraphs(sanitise_block(hint.explanation), self.width, " " * 6)])
             if self.verbose:
@@ -294,6 +290,19 @@ class _Page:
     def more(self, source: str) -> None:
         text = f"more: aifix why {_log_name(source)}"
         self.add(self.paint.dim(text))
+
+
+def _first_of_each(evidence: Sequence[Evidence]) -> list[Evidence]:
+    """Keep the first of lines that say the same."""
+    first: dict[str, Evidence] = {}
+    for item in evidence:
+        first.setdefault(item.text, item)
+    return list(first.values())
+
+
+def _repeats(diagnosis: Diagnosis) -> str:
+    """Say how often, where the line numbers do not tell."""
+    return f"seen {counted(diagnosis.count, 'time')}" if diagnosis.count > max(1, len(diagnosis.evidence)) else ""
 
 
 def _title(diagnosis: Diagnosis) -> str:
