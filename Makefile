@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 # where the CPU build of torch is not the default: make test TORCH_INDEX='--extra-index-url https://download.pytorch.org/whl/cpu'
 TORCH_INDEX ?=
-PYTEST_ARGS ?= -n auto
+PYTEST_ARGS ?= -n auto --dist loadgroup
 SOURCES := pyproject.toml hatch_build.py $(shell find src rules kb tui -type f -not -name '*.pyc' 2>/dev/null)
 
 .PHONY: demo test check format clean
