@@ -1,0 +1,32 @@
+"""aifix: what killed this run, the lines that prove it, and the fixes in the order in which to try them.
+
+    import aifix
+    report = aifix.diagnose(path)            # or diagnose_text(text)
+
+Nothing is imported until it is asked for: the pipe's healthy path starts this package too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from aifix.api import diagnose, diagnose_text
+    from aifix.model import Report
+
+__version__ = "0.1.0"
+__all__ = ["Report", "__version__", "diagnose", "diagnose_text"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import the public API late (PEP 562)."""
+    if name in {"diagnose", "diagnose_text"}:
+        from aifix import api
+
+        return getattr(api, name)
+    if name == "Report":
+        from aifix.model import Report
+
+        return Report
+    message = f"module 'aifix' has no attribute {name!r}"
+    raise AttributeError(message)

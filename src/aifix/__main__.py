@@ -1,0 +1,56 @@
+"""The `aifix` command. The pipe is recognised from the arguments by hand, and copies before anything else is imported."""
+
+from __future__ import annotations
+
+import sys
+
+PIPE_FLAGS = {"-q", "--quiet", "--exit-zero", "--no-color", "--no-colour", "--color", "--colour", "-v", "--verbose", "--no-history"}
+PIPE_OPTIONS = {"--format", "-f"}
+FORMATS = ("text", "json", "sarif", "github")
+
+
+def pipe_options(arguments: list[str]) -> dict[str, object] | None:
+    """Read the pipe's few options; None when the arguments are a command's or not understood here."""
+    options: dict[str, object] = {"format": "text", "quiet": False, "exit_zero": False, "colour": None, "verbose": False}
+    waiting = iter(arguments)
+    for argument in waiting:
+        name, equals, value = argument.partition("=")
+        if name in PIPE_OPTIONS:
+            chosen = value if equals else next(waiting, "")
+            if chosen not in FORMATS:
+                return None
+            options["format"] = chosen
+        elif argument in PIPE_FLAGS:
+            if argument in {"-q", "--quiet"}:
+                options["quiet"] = True
+            elif argument == "--exit-zero":
+                options["exit_zero"] = True
+            elif argument in {"-v", "--verbose"}:
+                options["verbose"] = True
+            elif argument != "--no-history":
+                options["colour"] = not argument.startswith("--no-")
+        else:
+            return None
+    return options
+
+
+def main() -> None:
+    """Run aifix and exit with its status."""
+    arguments = sys.argv[1:]
+    if arguments in (["--version"], ["-V"]):
+        from aifix import __version__
+
+        sys.stdout.write(f"aifix {__version__}\n")
+        return
+    options = pipe_options(arguments)
+    if options is not None and sys.stdin is not None and not sys.stdin.isatty():
+        from aifix.pipe import run
+
+        sys.exit(run(options))
+    from aifix.commands.main import cli
+
+    cli(prog_name="aifix")
+
+
+if __name__ == "__main__":
+    main()

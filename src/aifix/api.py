@@ -1,0 +1,97 @@
+"""The public Python API: the same powers as the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from aifix.intake import document as intake
+from aifix.match import exact, fuzzy
+from aifix.match.keeper import Keeper
+from aifix.model import Document, Genre, Location, Report
+from aifix.reason.conclude import conclude
+from aifix.rulebase import base as rulebase
+from aifix.rulebase.base import Base
+
+CHUNK = 1 << 20
+_loaded: Base | None = None
+
+
+def rule_base() -> Base:
+    """Give the rule base, loaded once: the built-in rules and the user's own."""
+    global _loaded  # noqa: PLW0603 - one base a process, loaded when first needed
+    if _loaded is None:
+        _loaded = rulebase.load()
+    return _loaded
+
+
+def diagnose(text_or_path: str | bytes | Path, *, base: Base | None = None) -> Report:
+    """Diagnose the output of a run.
+
+    Args:
+        text_or_path: a path, the output as bytes, or as text (a string with a line feed in it, or that names no file).
+        base: the rules to use; the built-in and the user's by default.
+
+    Raises:
+        OSError: a path that cannot be read.
+
+    """
+    if isinstance(text_or_path, bytes):
+        return diagnose_blocks([(1, text_or_path)], base=base)
+    if isinstance(text_or_path, Path) or ("\n" not in text_or_path and len(text_or_path) < 4096 and Path(text_or_path).exists()):  # noqa: PLR2004 - PATH_MAX
+        return diagnose_file(Path(text_or_path), base=base)
+    return diagnose_text(text_or_path, base=base)
+
+
+def diagnose_text(text: str, *, source: str = "-", genre: Genre | None = None, base: Base | None = None) -> Report:
+    """Diagnose a text; `genre` 'log' takes it as uttered even where it reads like a quotation."""
+    return diagnose_blocks([(1, text.encode("utf-8", "surrogateescape"))], source=source, genre=genre, base=base)
+
+
+def diagnose_file(path: Path, *, base: Base | None = None) -> Report:
+    """Diagnose a log file of any size in bounded memory.
+
+    Raises:
+        OSError: it cannot be read.
+
+    """
+    document = read_file(path, base=base)
+    return diagnose_document(document, base=base)
+
+
+def read_file(path: Path, *, base: Base | None = None) -> Document:
+    """Read and clean a log file; of a large one only what a diagnosis can need."""
+    keeper = Keeper([core.encode() for core in (base or rule_base()).matcher.cores])
+    with path.open("rb") as stream:
+        while data := stream.read(CHUNK):
+            keeper.feed(data)
+    return intake.read(keeper.blocks(), source=str(path))
+
+
+def diagnose_blocks(blocks: Iterable[tuple[int, bytes]], *, source: str = "-", genre: Genre | None = None, base: Base | None = None) -> Report:
+    """Diagnose blocks of raw input, each with the number of its first line."""
+    return diagnose_document(intake.read(list(blocks), source=source, genre=genre), base=base)
+
+
+def diagnose_document(document: Document, *, base: Base | None = None) -> Report:
+    """Diagnose a cleaned document."""
+    rules = base or rule_base()
+    hits = exact.find(document, rules.matcher)
+    hits += fuzzy.find(document, rules, hits)
+    return conclude(document, hits, rules, lambda: rules.catalogues, locate=_locate)
+
+
+def _locate(document: Document, index: int) -> Location | None:
+    """Give the innermost user frame of the failure at a line."""
+    from aifix.intake.tracebacks import location
+
+    chain = [traceback for traceback in document.tracebacks if traceback.start <= index < traceback.end]
+    if not chain:
+        near = [traceback for traceback in document.tracebacks if 0 <= traceback.start - index < 40 or 0 <= index - traceback.end < 40]  # noqa: PLR2004 - the traceback that a kernel's message belongs to stands near
+        rank = document.lines[index].rank
+        chain = [traceback for traceback in near if rank is None or traceback.rank in (None, rank)][:1]
+    for traceback in chain:
+        found = location(traceback)
+        if found is not None:
+            return found
+    return None

@@ -1,0 +1,161 @@
+"""The command line. Each command is a thin function over the library."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from aifix import __version__
+from aifix.commands.report import emit, note, tell
+
+FORMATS = click.Choice(["text", "json", "sarif", "github"])
+HELP = """Pipe a run into aifix and read what killed it:
+
+\b
+    python train.py 2>&1 | aifix
+    aifix diagnose train.log
+
+The input is copied to standard output untouched; the diagnosis goes to standard error.
+Exit status: 1 when a failure was seen, 0 when none was, 2 for bad usage or an unreadable file.
+"""
+
+
+class Lazy(click.Group):
+    """A group whose bigger commands are imported only when they are called."""
+
+    lazy = {"rules": "aifix.commands.rules:rules", "probe": "aifix.commands.probe:probe"}
+
+    def list_commands(self, context: click.Context) -> list[str]:
+        """Name all commands."""
+        return sorted([*super().list_commands(context), *self.lazy])
+
+    def get_command(self, context: click.Context, name: str) -> click.Command | None:
+        """Import a command when it is asked for."""
+        target = self.lazy.get(name)
+        if target is None:
+            return super().get_command(context, name)
+        import importlib
+
+        module, _, attribute = target.partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        return command if isinstance(command, click.Command) else None
+
+
+def shared(command: Any) -> Any:
+    """Add the options that every printing command takes."""
+    for option in (
+        click.option("--format", "-f", "form", type=FORMATS, default="text", show_default=True, help="How to print the report."),
+        click.option("--quiet", "-q", is_flag=True, help="Print nothing when nothing failed."),
+        click.option("--verbose", "-v", is_flag=True, help="Print every line of proof and every fix."),
+        click.option("--exit-zero", is_flag=True, help="End with 0 even when a failure was seen."),
+        click.option("--color/--no-color", "colour", default=None, help="Force colours on or off."),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group(cls=Lazy, help=HELP, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, "-V", "--version", prog_name="aifix", message="%(prog)s %(version)s")
+@shared
+@click.pass_context
+def cli(context: click.Context, **_options: Any) -> None:
+    """Show the help when called on a terminal without input."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
+
+
+def _options(**given: Any) -> dict[str, object]:
+    return {"format": given["form"], **{name: given[name] for name in ("quiet", "verbose", "exit_zero", "colour")}}
+
+
+def _base() -> Any:
+    from aifix import api
+
+    base = api.rule_base()
+    tell(base.messages)
+    return base
+
+
+def _report(file: str, base: Any) -> Any:
+    """Diagnose one file ('-' is standard input); a file that cannot be read ends with 2 and one line."""
+    from aifix import api
+
+    try:
+        if file == "-":
+            return api.diagnose_blocks([(1, sys.stdin.buffer.read())], base=base)
+        return api.diagnose_file(Path(file), base=base)
+    except IsADirectoryError:
+        note(f"{file} is a directory; name the log files in it, as {file.rstrip('/')}/*.log")
+    except PermissionError:
+        note(f"{file} cannot be read: permission denied")
+    except FileNotFoundError:
+        note(f"{file} does not exist")
+    except OSError as error:
+        note(f"{file} cannot be read: {error.strerror or error}")
+    return None
+
+
+@cli.command()
+@click.argument("files", nargs=-1, required=True, metavar="FILE...")
+@shared
+@click.pass_context
+def diagnose(context: click.Context, files: tuple[str, ...], **given: Any) -> None:
+    """Diagnose log files ('-' reads standard input)."""
+    base = _base()
+    status = 0
+    for file in files:
+        report = _report(file, base)
+        if report is None:
+            status = 2
+            continue
+        done = emit(report, _options(**given))
+        status = max(status, done)
+    context.exit(status)
+
+
+@cli.command()
+@click.argument("message", nargs=-1, required=True)
+@shared
+@click.pass_context
+def explain(context: click.Context, message: tuple[str, ...], **given: Any) -> None:
+    """Explain one error message, given as an argument."""
+    from aifix import api
+
+    report = api.diagnose_text(" ".join(message), genre="log", base=_base())
+    context.exit(emit(report, _options(**given)))
+
+
+@cli.command()
+@click.argument("file", default="-")
+@click.option("--color/--no-color", "colour", default=None, help="Force colours on or off.")
+@click.pass_context
+def why(context: click.Context, file: str, colour: bool | None) -> None:  # noqa: FBT001 - click passes the option by name
+    """Show how the diagnosis of a log came about: rule, signature, lines, facts, conditions, confidence."""
+    from aifix.show.stream import display_of
+    from aifix.show.why import render_why
+
+    report = _report(file, _base())
+    if report is None:
+        context.exit(2)
+    display = display_of(sys.stdout, colour=colour)
+    click.echo(render_why(report, width=display.width, colour=display.colour, encoding=display.encoding), color=display.colour)
+    context.exit(1 if report.failed else 0)
+
+
+@cli.command()
+@click.argument("what", type=click.Choice(["report", "rule"]), default="report")
+def schema(what: str) -> None:
+    """Print the JSON Schema of the report, or of a rule file."""
+    if what == "report":
+        from aifix.show import schema as shown
+
+        click.echo(shown.text(), nl=False)
+    else:
+        import json
+
+        from aifix.rulebase.source import schema as rule_schema
+
+        click.echo(json.dumps(rule_schema(), indent=2))

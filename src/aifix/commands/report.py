@@ -1,0 +1,114 @@
+"""Print a report in the form that was asked for, and give the exit status."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from aifix.model import Report
+
+if TYPE_CHECKING:
+    from aifix.match.keeper import Keeper
+
+
+def report_blocks(keeper: Keeper, options: dict[str, object]) -> int:
+    """Diagnose what the pipe kept, and print."""
+    from aifix import api
+
+    base = api.rule_base()
+    tell(base.messages)
+    report = api.diagnose_blocks(keeper.blocks(), base=base)
+    return emit(report, options, lines=keeper.lines(), to_error=True)
+
+
+def tell(messages: tuple[str, ...]) -> None:
+    """Say what was wrong with the user's rules, a line each, on standard error."""
+    for message in messages:
+        note(message)
+
+
+def note(message: str) -> None:
+    """Write one line to standard error; a closed one is no reason to fail."""
+    try:
+        sys.stderr.write(f"aifix: {message}\n")
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        pass
+
+
+def print_empty(options: dict[str, object]) -> None:
+    """Print the report of a run in which nothing failed."""
+    emit(Report(source="-", failed=False), options)
+
+
+def emit(report: Report, options: dict[str, object], *, lines: int | None = None, to_error: bool = False) -> int:
+    """Print a report.
+
+    Args:
+        report: what was found.
+        options: format, quiet, exit_zero, colour, verbose.
+        lines: how many lines the input had, where known.
+        to_error: print text to standard error (the pipe) instead of standard output.
+
+    Returns:
+        1 when a failure was seen and `exit_zero` is off, else 0.
+
+    """
+    form = options.get("format", "text")
+    status = 1 if report.failed and not options.get("exit_zero") else 0
+    if form == "json":
+        from aifix.show import json as shown
+
+        _write_bytes(shown.dump(report))
+    elif form == "sarif":
+        from aifix.show import sarif
+
+        _write_bytes(sarif.dump(report))
+    elif form == "github":
+        from aifix.show import github
+
+        _write_text(github.annotate(report), error=False)
+    elif not (options.get("quiet") and not report.failed):
+        from aifix.show.stream import display_of
+        from aifix.show.terminal import render
+
+        colour = options.get("colour")
+        stream = sys.stderr if to_error else sys.stdout
+        if stream is None:
+            return status
+        display = display_of(stream, colour=colour if isinstance(colour, bool) else None)
+        text = render(report, width=display.width, colour=display.colour, verbose=bool(options.get("verbose")), encoding=display.encoding, lines=lines)
+        _write_text(text, error=to_error)
+    return status
+
+
+def _write_bytes(data: bytes) -> None:
+    try:
+        sys.stdout.buffer.write(data if data.endswith(b"\n") else data + b"\n")
+        sys.stdout.buffer.flush()
+    except (OSError, ValueError, AttributeError):
+        _close_quietly()
+
+
+def _write_text(text: str, *, error: bool) -> None:
+    stream = sys.stderr if error else sys.stdout
+    if text and not text.endswith("\n"):
+        text += "\n"
+    try:
+        stream.flush()
+        encoding = stream.encoding or "utf-8"
+        stream.buffer.write(text.encode(encoding, "replace"))
+        stream.flush()
+    except (OSError, ValueError, AttributeError):
+        _close_quietly()
+
+
+def _close_quietly() -> None:
+    """Keep the interpreter from complaining about a closed stream at its exit."""
+    import os
+
+    try:
+        sink = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(sink, 1)
+    except OSError:
+        pass

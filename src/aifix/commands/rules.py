@@ -1,0 +1,130 @@
+"""`aifix rules`: list, show, lint, test and scaffold rules."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from aifix.commands.report import note
+from aifix.rulebase import base as rulebase
+from aifix.rulebase import compile as compiler
+from aifix.rulebase import paths
+from aifix.rulebase.base import Base
+from aifix.rulebase.source import Loaded
+
+
+@click.group()
+def rules() -> None:
+    """List, show, check and write rules."""
+
+
+def _all() -> tuple[list[Loaded], list[str]]:
+    """Load the built-in rules and the user's, from their YAML."""
+    loaded, problems = compiler.load_folder(Path(paths.rules_folder()))
+    by_id = {item.rule.id: item for item in loaded}
+    for folder, name in rulebase.user_folders():
+        own, more = compiler.load_folder(Path(folder), name)
+        problems += more
+        by_id.update({item.rule.id: item for item in own})
+    return list(by_id.values()), [str(problem) for problem in problems]
+
+
+def _whole(loaded: list[Loaded]) -> Base:
+    catalogues, _ = compiler.load_catalogues(Path(paths.rules_folder()))
+    return rulebase.from_rules([item.rule for item in loaded], catalogues)
+
+
+@rules.command("list")
+@click.option("--family", default="", help="Only ids that start so.")
+def list_rules(family: str) -> None:
+    """List all diagnoses, one a line."""
+    base = rulebase.load()
+    for rule_id in sorted(base):
+        if rule_id.startswith(family):
+            rule = base[rule_id]
+            mark = "" if rule.origin == "built-in" else f"  ({rule.origin})"
+            click.echo(f"{rule_id:34} {rule.title}{mark}")
+
+
+@rules.command()
+@click.argument("rule_id", metavar="ID")
+@click.pass_context
+def show(context: click.Context, rule_id: str) -> None:
+    """Print the YAML of a rule."""
+    loaded, _ = _all()
+    for item in loaded:
+        if item.rule.id == rule_id:
+            click.echo(Path(item.file).read_text("utf-8"), nl=False)
+            return
+    import difflib
+
+    near = difflib.get_close_matches(rule_id, [item.rule.id for item in loaded], 3)
+    note(f"there is no rule {rule_id}" + (f"; near: {', '.join(near)}" if near else "; `aifix rules list` names all"))
+    context.exit(2)
+
+
+@rules.command()
+@click.argument("files", nargs=-1, type=click.Path(path_type=Path))
+@click.pass_context
+def lint(context: click.Context, files: tuple[Path, ...]) -> None:
+    """Check rule files (all rules by default): form, speed, texts, examples."""
+    from aifix.rulebase import lint as linter
+    from aifix.rulebase.source import RuleError, load
+
+    loaded, problems = _all()
+    chosen = loaded
+    if files:
+        chosen, problems = [], []
+        for path in [found for path in files for found in (compiler.rule_files(path) if path.is_dir() else [path])]:
+            try:
+                chosen.append(load(path))
+            except RuleError:
+                problems += [str(problem) for problem in linter.file_problems(path)]
+    known = {item.rule.id: item.rule for item in [*loaded, *chosen]}
+    problems += [str(problem) for problem in linter.lint(chosen, known)]
+    for problem in problems:
+        click.echo(problem)
+    click.echo(f"{len(chosen)} rules, {len(problems)} {'problem' if len(problems) == 1 else 'problems'}")
+    context.exit(1 if problems else 0)
+
+
+@rules.command()
+@click.argument("ids", nargs=-1)
+@click.pass_context
+def test(context: click.Context, ids: tuple[str, ...]) -> None:
+    """Diagnose every example with the whole base (of the rules whose ids start with IDS)."""
+    from aifix.rulebase.check import failures
+
+    started = time.monotonic()
+    loaded, problems = _all()
+    chosen = [item for item in loaded if not ids or any(item.rule.id == name or item.rule.id.startswith(name) for name in ids)]
+    found = 0
+    for problem in problems:
+        click.echo(problem)
+    for failure in failures(chosen, _whole(loaded)):
+        click.echo(failure)
+        found += 1
+    examples = sum(len(item.examples) + len(item.counterexamples) for item in chosen)
+    click.echo(f"{len(chosen)} rules, {examples} examples, {found} wrong, {time.monotonic() - started:.1f} s")
+    context.exit(1 if found or problems else 0)
+
+
+@rules.command()
+@click.argument("rule_id", metavar="ID", default="family.name")
+@click.pass_context
+def new(context: click.Context, rule_id: str) -> None:
+    """Scaffold a rule from a log on standard input."""
+    from aifix.intake import document
+    from aifix.rulebase.scaffold import scaffold
+
+    if sys.stdin.isatty():
+        note("give the log on standard input: aifix rules new family.name < crash.log")
+        context.exit(2)
+    try:
+        click.echo(scaffold(document.read(sys.stdin.buffer.read()), rule_id), nl=False)
+    except ValueError as error:
+        note(str(error))
+        context.exit(2)

@@ -1,0 +1,1 @@
+"""Which fix to try first: chance here, against effort and risk."""

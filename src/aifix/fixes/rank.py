@@ -1,0 +1,50 @@
+"""Rank a rule's fixes for one case."""
+
+from __future__ import annotations
+
+from aifix.model import Action, Fix, FixTemplate, Rule
+from aifix.reason import templates
+from aifix.reason.facts import Scope
+
+EFFORT = {"low": 1.0, "medium": 0.85, "high": 0.65}
+"""What a fix of that effort is worth beside one of low effort and the same chance."""
+RISKY = 0.85
+"""Factor of a fix that may change results; `speed`, `environment` and `none` leave them as they are."""
+MATCHED = 1.15
+"""Factor of a fix whose own condition holds here: it was written for this very case."""
+
+
+def rank(rule: Rule, scope: Scope) -> tuple[Fix, ...]:
+    """Give the fixes that apply, best first, with the log's values filled in.
+
+    A fix whose condition fails, or whose title needs a value that the log does not give, is left out.
+    """
+    found: list[Fix] = []
+    for template in rule.fixes:
+        if template.when and not scope.holds(template.when):
+            continue
+        fix = _fill(template, scope)
+        if fix is not None:
+            found.append(fix)
+    return tuple(sorted(found, key=lambda fix: -fix.score))
+
+
+def _fill(template: FixTemplate, scope: Scope) -> Fix | None:
+    try:
+        title = templates.fill(template.title, scope.show)
+    except templates.MissingError:
+        return None
+    actions = []
+    for action in template.do:
+        try:
+            actions.append(Action(action.kind, templates.fill(action.text, scope.show)))
+        except templates.MissingError:
+            continue
+    if not actions and template.do:
+        return None
+    score = template.prior * EFFORT[template.effort] * (RISKY if _risky(template.risk) else 1.0) * (MATCHED if template.when else 1.0)
+    return Fix(template.id, title, round(min(score, 0.99), 3), template.effort, template.risk, tuple(actions), templates.prose(template.why, scope.show) if template.why else "")
+
+
+def _risky(risk: str) -> bool:
+    return risk.split(":")[0].split(" ")[0].strip(",.;").lower() not in {"none", "speed", "environment", "disk", "memory", ""}

@@ -1,0 +1,79 @@
+"""The exact stage: every signature on the lines where one of its cores stands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from aifix.match.prefilter import lines_by_core
+from aifix.match.regex import PatternError, compile_pattern
+from aifix.model import Document, MatchKind
+from aifix.rulebase.compile import Matcher
+
+VERIFIED = 400
+"""Lines on which one signature is verified: the first ones, and a few of the last."""
+LAST = 40
+
+
+class Hit(NamedTuple):
+    """A signature that matched a line: index of the line in the document, captures as printed, how and how well."""
+
+    rule: str
+    signature: int
+    line: int
+    captures: dict[str, str]
+    span: int
+    kind: MatchKind = "exact"
+    score: float = 1.0
+
+
+def quoted_lines(document: Document) -> set[int]:
+    """Give the indices of the lines that only quote source code within tracebacks."""
+    quoted: set[int] = set()
+    for traceback in document.tracebacks:
+        quoted.update(traceback.quoted)
+    return quoted
+
+
+def find(document: Document, matcher: Matcher, only: Iterable[int] | None = None) -> list[Hit]:
+    """Match all signatures against a document.
+
+    Args:
+        document: the cleaned input.
+        matcher: the base's matcher part.
+        only: indices of the lines to look at; all by default.
+
+    Returns:
+        The hits in the order of the lines.
+
+    """
+    chosen = list(range(len(document.lines))) if only is None else sorted(only)
+    texts = [document.lines[index].text for index in chosen]
+    by_core = lines_by_core(texts, matcher.cores)
+    if not by_core:
+        return []
+    quoted = quoted_lines(document)
+    hits: list[Hit] = []
+    for signature in matcher.signatures:
+        lines: set[int] = set()
+        for core in signature.cores:
+            lines.update(by_core.get(core, ()))
+        if not lines:
+            continue
+        try:
+            expression = compile_pattern(signature.pattern)
+        except PatternError:
+            continue
+        ordered = sorted(lines)
+        if len(ordered) > VERIFIED:
+            ordered = ordered[: VERIFIED - LAST] + ordered[-LAST:]
+        for position in ordered:
+            index = chosen[position]
+            if index in quoted and not signature.anywhere:
+                continue
+            found = expression.search(texts[position])
+            if found is not None:
+                captures = {name: text.strip() for name, text in found.groupdict().items() if text is not None}
+                hits.append(Hit(signature.rule, signature.index, index, captures, found.end() - found.start()))
+    hits.sort(key=lambda hit: hit.line)
+    return hits

@@ -1,0 +1,148 @@
+"""Keep of an endless input what a diagnosis can need, in bounded memory.
+
+Up to `WHOLE` bytes everything is kept. Beyond that the input is cut into pages at line ends; a page with a literal core or a
+gate word stays, with its neighbours; of too many such pages the first and the last ones stay. Imports nothing at first.
+"""
+
+from __future__ import annotations
+
+WHOLE = 8 << 20
+"""Bytes up to which the whole input is kept."""
+PAGE = 64 << 10
+"""Bytes of a page, before it is rounded to a line end."""
+FIRST_PAGES = 64
+LAST_PAGES = 64
+"""Pages with hits that are kept from the start and from the end."""
+GATES = (
+    b"Traceback (most recent", b"rror", b"ERR!", b"atal", b"FATAL", b"xception", b"panic", b"ailed", b"FAILED", b"Aborted", b"Killed", b"core dumped",
+    b"fault", b"OOM", b"oom", b"CANCELLED", b"terminate", b"Xid", b"assert", b"Assert", b"imeout", b"timed out", b"unsupported", b"mismatch", b"annot ", b"an't ",
+    b"unable", b"Unable", b"not found", b"No such", b"invalid", b"Invalid", b"denied", b"exit status", b"exit code", b"ERROR", b"illed", b"deadlock", b"undefined symbol", b"nan",
+)  # fmt: skip
+"""Words of which at least one stands in nearly every failed run's output; a log without them, and without a core, is healthy."""
+
+
+class Keeper:
+    """Feed it the input as it comes; ask it for blocks at the end."""
+
+    def __init__(self, cores: list[bytes] | None = None) -> None:
+        """Keep by the given literals (each led by b's' or b'i') and the gate words."""
+        self._cores = cores or []
+        self._chunks: list[bytes] = []
+        self.total = 0
+        self._paging = False
+        self._rest = b""
+        self._line = 1
+        self._first: list[tuple[int, bytes]] = []
+        self._last: list[tuple[int, bytes]] = []
+        self._previous: tuple[int, bytes] | None = None
+        self._keep_next = False
+        self._scan = None
+
+    def set_cores(self, cores: list[bytes]) -> None:
+        """Give the literal cores late: the pipe loads them when the input has ended, or has grown large."""
+        self._cores = cores
+
+    def lines(self) -> int:
+        """Count the lines of the input."""
+        if self._paging:
+            return self._line - 1 + self._rest.count(b"\n") + bool(self._rest and not self._rest.endswith(b"\n"))
+        return sum(chunk.count(b"\n") for chunk in self._chunks) + bool(self._chunks and not self._chunks[-1].endswith(b"\n"))
+
+    def feed(self, data: bytes) -> None:
+        """Take the next bytes of the input."""
+        self.total += len(data)
+        if not self._paging:
+            self._chunks.append(data)
+            if self.total > WHOLE:
+                self._paging = True
+                if not self._cores:
+                    from aifix.pipe import _cores as load
+
+                    self._cores = load()
+                self._scan = _scanner(self._cores)
+                data = b"".join(self._chunks)
+                self._chunks = []
+                self._pages(data)
+            return
+        self._pages(data)
+
+    def _pages(self, data: bytes) -> None:
+        data = self._rest + data if self._rest else data
+        at, size = 0, len(data)
+        while size - at > PAGE:
+            end = data.rfind(b"\n", at, at + PAGE) + 1
+            if end <= at:
+                end = at + PAGE
+            self._page(data[at:end])
+            at = end
+        self._rest = data[at:]
+
+    def _page(self, page: bytes) -> None:
+        numbered = (self._line, page)
+        self._line += page.count(b"\n")
+        hit = self._scan is not None and self._scan(page)
+        if hit and self._previous is not None:
+            self._retain(self._previous)
+            self._previous = None
+        if hit or self._keep_next or not self._first:
+            self._retain(numbered)
+            self._previous = None
+        else:
+            self._previous = numbered
+        self._keep_next = hit
+
+    def _retain(self, page: tuple[int, bytes]) -> None:
+        if len(self._first) < FIRST_PAGES:
+            self._first.append(page)
+        else:
+            self._last.append(page)
+            if len(self._last) > 2 * LAST_PAGES:
+                del self._last[:LAST_PAGES]
+
+    def blocks(self) -> list[tuple[int, bytes]]:
+        """Give what was kept: (number of its first line, bytes), in order, neighbours joined."""
+        if not self._paging:
+            return [(1, b"".join(self._chunks))]
+        pages = self._first + self._last[-LAST_PAGES:]
+        tail = [page for page in [self._previous, (self._line, self._rest)] if page is not None and page[1]]
+        joined: list[tuple[int, list[bytes]]] = []
+        following = -1
+        for number, page in pages + tail:
+            if number == following and joined and (joined[-1][1][-1].endswith(b"\n") or not joined):
+                joined[-1][1].append(page)
+            else:
+                joined.append((number, [page]))
+            following = number + page.count(b"\n")
+        return [(number, b"".join(parts)) for number, parts in joined]
+
+    @property
+    def truncated(self) -> bool:
+        """Whether anything may have been left out."""
+        return self._paging
+
+    def healthy(self) -> bool:
+        """Tell whether a small input holds no gate word and no core: nothing failed, and nothing more needs to be loaded."""
+        if self._paging:
+            return False
+        data = b"".join(self._chunks)
+        self._chunks = [data]
+        if any(gate in data for gate in GATES):
+            return False
+        lowered = None
+        for core in self._cores:
+            if core[:1] == b"s":
+                if core[1:] in data:
+                    return False
+            else:
+                if lowered is None:
+                    lowered = data.lower()
+                if core[1:] in lowered:
+                    return False
+        return True
+
+
+def _scanner(cores: list[bytes]) -> object:
+    """Give a function that tells whether a page holds a core or a gate word: Hyperscan's, or an alternation."""
+    from aifix.match import scan
+
+    return scan.scanner([*cores, *(b"s" + gate for gate in GATES)])

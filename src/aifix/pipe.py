@@ -1,0 +1,114 @@
+"""Pipe mode: copy standard input to standard output byte for byte, at once; diagnose at its end, on standard error.
+
+Only `os`, `sys` and what is built in is imported before the end of the input; a healthy run ends without more.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+READ = 256 << 10
+"""Bytes of one read."""
+
+
+def run(options: dict[str, object]) -> int:
+    """Copy and diagnose.
+
+    Args:
+        options: format, quiet, exit_zero, colour, verbose, as `aifix.__main__.pipe_options` gives them.
+
+    Returns:
+        The exit status: 1 when a failure was seen, else 0.
+
+    """
+    _ignore_interrupts()
+    from aifix.match.keeper import Keeper
+
+    keeper = Keeper()
+    copy(keeper, passing=options["format"] == "text")
+    keeper.set_cores(_cores())
+    if keeper.total == 0 or keeper.healthy():
+        return _say_healthy(options, keeper.lines())
+    from aifix.commands.report import report_blocks
+
+    return report_blocks(keeper, options)
+
+
+def copy(keeper: object, *, passing: bool) -> None:
+    """Copy until the end of input; a closed output ends the copying, not the reading (the producer is never killed)."""
+    read, write, feed = os.read, os.write, keeper.feed  # type: ignore[attr-defined]  # a Keeper; its module loads after the first bytes
+    while True:
+        try:
+            data = read(0, READ)
+        except InterruptedError:
+            continue
+        except OSError:
+            return
+        if not data:
+            return
+        if passing:
+            at, size = 0, len(data)
+            try:
+                while at < size:
+                    at += write(1, data[at:] if at else data)
+            except InterruptedError:
+                continue
+            except BlockingIOError:
+                at = _write_blocking(data, at)
+            except OSError:
+                passing = False
+        feed(data)
+
+
+def _write_blocking(data: bytes, at: int) -> int:
+    """Write to a descriptor that somebody made non-blocking, by waiting until it takes more."""
+    import select
+
+    while at < len(data):
+        select.select([], [1], [])
+        try:
+            at += os.write(1, data[at:])
+        except BlockingIOError:
+            continue
+        except OSError:
+            break
+    return at
+
+
+def _ignore_interrupts() -> None:
+    """Ignore Ctrl-C until the input ends: the producer gets it too, and its last words are what we are here for."""
+    try:
+        import _signal  # the `signal` module costs an enum import
+    except ImportError:  # pragma: no cover - another Python
+        import signal as _signal
+    try:
+        _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
+    except (ValueError, OSError):
+        pass
+
+
+def _cores() -> list[bytes]:
+    """Read the literal cores; empty when there is no compiled base yet (then everything is looked at)."""
+    from aifix.rulebase import paths
+
+    try:
+        with open(os.path.join(paths.compiled_folder(), "cores.txt"), "rb") as stream:  # noqa: PTH118, PTH123 - pathlib costs start-up
+            return stream.read().splitlines()
+    except OSError:
+        return []
+
+
+def _say_healthy(options: dict[str, object], lines: int) -> int:
+    """Say in one quiet line that nothing failed; in the form that was asked for."""
+    if options["format"] != "text":
+        from aifix.commands.report import print_empty
+
+        print_empty(options)
+    elif not options["quiet"]:
+        try:
+            sys.stderr.write(f"aifix: nothing failed in {lines:,} {'line' if lines == 1 else 'lines'}\n")
+            sys.stderr.flush()
+        except (OSError, ValueError, AttributeError):
+            pass
+    return 0

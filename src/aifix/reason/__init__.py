@@ -1,0 +1,1 @@
+"""From hits to diagnoses: facts, refinements, cause and consequence, confidence."""

@@ -1,0 +1,78 @@
+"""A candidate: one rule's hits in one document, on the way to a diagnosis."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from aifix.match.exact import Hit
+from aifix.model import Document, Fact, Rule, Step
+
+
+@dataclass
+class Candidate:
+    """What the reasoner knows so far; turned into a frozen `Diagnosis` at the end."""
+
+    rule: Rule
+    hits: list[Hit]
+    facts: dict[str, Fact] = field(default_factory=dict)
+    support: list[int] = field(default_factory=list)
+    steps: list[Step] = field(default_factory=list)
+    cause: Candidate | None = None
+    strength: float = 0.0
+    span: int = 0
+
+    @property
+    def id(self) -> str:
+        """The rule's id."""
+        return self.rule.id
+
+    @property
+    def first(self) -> int:
+        """Index of the first line that counts: a root wording's, where there is one."""
+        return min((hit.line for hit in self.hits if self.is_root(hit)), default=self.hits[0].line)
+
+    @property
+    def lines(self) -> set[int]:
+        """Indices of all lines hit."""
+        return {hit.line for hit in self.hits}
+
+    def is_root(self, hit: Hit) -> bool:
+        """Tell whether a hit's wording can stand for a root cause."""
+        return self._signature_role(hit) == "root"
+
+    def _signature_role(self, hit: Hit) -> str:
+        signatures = self.origin.signatures
+        return signatures[hit.signature].role if hit.signature < len(signatures) else "root"
+
+    origin: Rule = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Remember the rule whose signatures matched: refinement replaces `rule`."""
+        self.origin = self.rule
+
+    @property
+    def symptom(self) -> bool:
+        """Whether this can only be a consequence: the rule says so, or every wording that matched does."""
+        return self.rule.symptom or not any(self.is_root(hit) for hit in self.hits)
+
+    @property
+    def warning(self) -> bool:
+        """Whether only wordings matched that runs survive."""
+        signatures = self.origin.signatures
+        return all(hit.signature < len(signatures) and signatures[hit.signature].level == "warning" for hit in self.hits)
+
+    @property
+    def fuzzy(self) -> bool:
+        """Whether it was recognised by likeness only."""
+        return all(hit.kind == "fuzzy" for hit in self.hits)
+
+    def ranks(self, document: Document) -> tuple[int, ...]:
+        """Ranks whose lines were hit."""
+        return tuple(sorted({rank for hit in self.hits if (rank := document.lines[hit.line].rank) is not None}))
+
+
+def named_by(patterns: Iterable[str], rule_id: str) -> bool:
+    """Tell whether an id is one of some ids or globs."""
+    return any(pattern == rule_id or ("*" in pattern and fnmatch.fnmatchcase(rule_id, pattern)) for pattern in patterns)

@@ -1,0 +1,107 @@
+"""Which candidate is the root, which merely follow from it, and which are vaguer names of the same event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from aifix.model import Document, Step, Traceback
+from aifix.reason.candidate import Candidate, named_by
+
+SURE, LIKELY = 0.8, 0.5
+"""Strengths that part the candidates into three groups; within a group the earlier line goes first."""
+CONSEQUENCES = frozenset(
+    "KeyboardInterrupt SystemExit BrokenPipeError ConnectionResetError ConnectionRefusedError ConnectionAbortedError EOFError GeneratorExit CancelledError "
+    "CalledProcessError ChildFailedError ProcessExitedException ProcessRaisedException ActorDiedError RayActorError WorkerCrashedError SignalException".split()
+)
+"""Exceptions that end a process because something else ended: they never stand for an unknown root cause."""
+
+
+def drop_vaguer(found: list[Candidate]) -> list[Candidate]:
+    """Drop candidates that are vaguer names of what another one says.
+
+    A rule's `yields_to` names them; and one whose every line is claimed by a surer candidate goes too.
+    """
+    kept = [
+        one
+        for one in found
+        if not any(other is not one and named_by(one.rule.yields_to, other.id) and not (other.warning and not one.warning) and not named_by(other.rule.yields_to, one.id) for other in found)
+    ]
+    result = []
+    for one in kept:
+        shadow = next((other for other in kept if other is not one and one.lines <= other.lines and _surer(other, one)), None)
+        if shadow is None:
+            result.append(one)
+    return result
+
+
+def _surer(one: Candidate, other: Candidate) -> bool:
+    """Tell whether one candidate explains the same lines more surely than the other."""
+    if one.warning != other.warning:
+        return other.warning
+    if one.fuzzy != other.fuzzy:
+        return other.fuzzy
+    if one.symptom and not other.symptom:
+        return False
+    return (round(one.strength, 2), one.span) > (round(other.strength, 2), other.span)
+
+
+def link(found: list[Candidate]) -> None:
+    """Hang every consequence under its cause: the surest, then the earliest, of those that its rule names."""
+    for one in found:
+        causes = [other for other in found if other is not one and named_by(one.rule.causes, other.id) and not other.warning and not _follows(other, one)]
+        roots = [other for other in causes if not other.symptom] or causes
+        if roots:
+            one.cause = min(roots, key=_order)
+            one.steps.append(Step("cause", f"{one.id} follows from {one.cause.id}, which stands in the same log"))
+
+
+def _follows(one: Candidate, other: Candidate) -> bool:
+    """Tell whether `one` hangs, directly or not, under `other` (so that no circle arises)."""
+    at: Candidate | None = one
+    for _ in range(50):
+        if at is None:
+            return False
+        if at.cause is other:
+            return True
+        at = at.cause
+    return True
+
+
+def _order(one: Candidate) -> tuple[int, int, float, int]:
+    group = 0 if one.strength >= SURE else 1 if one.strength >= LIKELY else 2
+    return (group + one.fuzzy, one.first, -one.strength, -one.span)
+
+
+def order(found: list[Candidate]) -> list[Candidate]:
+    """Order candidates: roots first (surest group, then time), then what follows from them."""
+    return sorted(found, key=lambda one: (one.cause is not None or one.symptom, _order(one)))
+
+
+def unexplained(document: Document, found: Sequence[Candidate]) -> list[Traceback]:
+    """Give the tracebacks that no candidate explains: neither they nor another part of their chain was hit."""
+    lines = set().union(*(one.lines for one in found)) if found else set()
+    chains: list[list[Traceback]] = []
+    for traceback in document.tracebacks:
+        if traceback.relation != "first" and chains:
+            chains[-1].append(traceback)
+        else:
+            chains.append([traceback])
+    left: list[Traceback] = []
+    for chain in chains:
+        if any(line in lines for traceback in chain for line in range(traceback.start, traceback.end)):
+            continue
+        left += [traceback for traceback in chain if traceback.kind and traceback.kind.rpartition(".")[2] not in CONSEQUENCES]
+    return left
+
+
+def yields_to_unknown(one: Candidate, strangers: Sequence[Traceback]) -> bool:
+    """Tell whether a candidate merely follows from an error that no rule knows.
+
+    A pure symptom does so whenever there is one; what broad causes can bring about, when the unknown error came first.
+    """
+    if not strangers or one.cause is not None:
+        return False
+    if one.symptom:
+        return True
+    broad = any(pattern == "*" or pattern.endswith(".*") for pattern in one.rule.causes)
+    return broad and any(traceback.error < one.first for traceback in strangers)

@@ -1,0 +1,211 @@
+"""Facts of a candidate: captures of its hits, values collected around them, and what is derived from both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aifix.match.captures import MAX_TEXT, parse
+from aifix.match.regex import PatternError, compile_pattern
+from aifix.model import Collector, Document, Fact, Rule
+from aifix.reason import expressions
+from aifix.reason.candidate import Candidate
+
+NEAR = 60
+"""Lines around a hit in which the surroundings (worker, exit code) are read."""
+
+
+def fact(kind: str, text: str) -> Fact:
+    """Make a fact of a captured text."""
+    text = text[:MAX_TEXT]
+    value, unit = parse(kind, text)
+    return Fact(text, value, unit)
+
+
+def capture(candidate: Candidate) -> None:
+    """Take the facts out of a candidate's hits; the first hit that names a fact wins, a root wording before a symptom's."""
+    for hit in sorted(candidate.hits, key=lambda hit: (not candidate.is_root(hit), hit.line)):
+        types = candidate.origin.signatures[hit.signature].types
+        for name, text in hit.captures.items():
+            if name not in candidate.facts and text:
+                candidate.facts[name] = fact(types[name], text)
+
+
+def collect(candidate: Candidate, document: Document, collectors: tuple[Collector, ...]) -> None:
+    """Look for further facts around the first hit."""
+    anchor = candidate.first
+    for collector in collectors:
+        if all(name in candidate.facts for name in collector.types):
+            continue
+        try:
+            expression = compile_pattern(collector.pattern)
+        except PatternError:
+            continue
+        for index in _order(anchor, len(document.lines), collector):
+            found = expression.search(document.lines[index].text)
+            if found is None:
+                continue
+            fresh = {name: text.strip() for name, text in found.groupdict().items() if text and name not in candidate.facts}
+            for name, text in fresh.items():
+                candidate.facts[name] = fact(collector.types[name], text)
+            if fresh and index not in candidate.support and index not in candidate.lines:
+                candidate.support.append(index)
+            break
+
+
+def _order(anchor: int, total: int, collector: Collector) -> list[int]:
+    """Give the lines in the order in which a collector looks at them."""
+    within = total if collector.within is None else collector.within
+    low, high = max(0, anchor - within), min(total, anchor + within + 1)
+    if collector.pick == "first":
+        return list(range(low, high))
+    if collector.pick == "last":
+        return list(range(high - 1, low - 1, -1))
+    return sorted(range(low, high), key=lambda index: (abs(index - anchor), index < anchor))
+
+
+_WORKER = re.compile(r"in (?:DataLoader|pin memory) (?:worker process|thread|worker) (\d+)")
+_PYTHON = re.compile(r"[/\\](?:lib[/\\])?python(\d\.\d+)[/\\]|[/\\]Python(3)(\d+)[/\\]|Python (\d\.\d+\.\d+)")
+_EXIT = re.compile(r"exit ?code[ :=]+(-?\d+)|[Ee]xited with (?:exit )?code (-?\d+)")
+_PROCESS = re.compile(r"\(pid[:=] ?(\d+)\)|\bpid[=: ]+(\d+)\b")
+
+
+def surroundings(candidate: Candidate, document: Document) -> None:
+    """Read what any failure has around it: rank, worker process, exit code, Python version, exception type."""
+    lines = document.lines
+    anchor = candidate.first
+    facts = candidate.facts
+    if "rank" not in facts:
+        rank = next((lines[hit.line].rank for hit in candidate.hits if candidate.is_root(hit) and lines[hit.line].rank is not None), None)
+        if rank is not None:
+            facts["rank"] = Fact(str(rank), rank)
+    for traceback in document.tracebacks:
+        if traceback.start <= anchor < traceback.end and traceback.kind:
+            facts.setdefault("exception", Fact(traceback.kind, traceback.kind))
+            break
+    near = range(max(0, anchor - NEAR), min(len(lines), anchor + NEAR))
+    for name, expression in (("worker", _WORKER), ("exit_code", _EXIT)):
+        if name in facts:
+            continue
+        for index in sorted(near, key=lambda index: abs(index - anchor)):
+            found = expression.search(lines[index].text)
+            if found:
+                text = next(group for group in found.groups() if group)
+                facts[name] = Fact(text, int(text))
+                break
+    if "python" not in facts:
+        for index in sorted(near, key=lambda index: abs(index - anchor)):
+            found = _PYTHON.search(lines[index].text)
+            if found:
+                text = found[1] or (f"{found[2]}.{found[3]}" if found[2] else found[4])
+                facts["python"] = Fact(text, text, "version")
+                break
+
+
+def values(facts: Mapping[str, Fact]) -> dict[str, Any]:
+    """Give the facts' values as expressions see them: versions comparable, others as parsed."""
+    found: dict[str, Any] = {}
+    for name, item in facts.items():
+        if item.unit == "version":
+            found[name] = expressions.Version(item.text)
+        elif item.value is not None:
+            found[name] = item.value
+    return found
+
+
+class Scope:
+    """What expressions of one candidate can see: its facts, its log, the catalogues."""
+
+    def __init__(self, candidate: Candidate, document: Document, catalogues: Callable[[], Mapping[str, Mapping[str, Any]]]) -> None:
+        """Bind the functions to a case."""
+        self._candidate = candidate
+        self._document = document
+        self._catalogues = catalogues
+        self._searched: dict[str, bool] = {}
+        self.functions: dict[str, Callable[..., Any]] = {"has": self._has, "log": self._log, "catalogue": self._catalogue, "distinct": self._distinct, "text": self._text}
+
+    def names(self) -> dict[str, Any]:
+        """Give the values by name."""
+        return values(self._candidate.facts)
+
+    def evaluate(self, expression: str) -> Any:
+        """Evaluate an expression; raises UnknownNameError."""
+        return expressions.evaluate(expression, self.names(), self.functions)
+
+    def holds(self, condition: str) -> bool:
+        """Tell whether a condition holds."""
+        return expressions.holds(condition, self.names(), self.functions)
+
+    def show(self, expression: str) -> str:
+        """Give the text for a placeholder: a fact as printed, or an expression's value."""
+        known = self._candidate.facts.get(expression)
+        if known is not None:
+            return known.text
+        value = self.evaluate(expression)
+        if value is None:
+            raise expressions.UnknownNameError(expression)
+        if isinstance(value, float):
+            return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:.3g}"  # noqa: PLR2004 - beyond that a float has no units digit
+        if isinstance(value, (list, tuple)):
+            return "[" + ", ".join(map(str, value)) + "]"
+        return str(value)
+
+    def _has(self, name: str) -> bool:
+        return name in self._candidate.facts
+
+    def _text(self, name: str) -> str:
+        known = self._candidate.facts.get(name)
+        if known is None:
+            raise expressions.UnknownNameError(name)
+        return known.text
+
+    def _log(self, pattern: str) -> bool:
+        if pattern not in self._searched:
+            try:
+                expression = compile_pattern(pattern)
+            except PatternError as error:
+                raise expressions.UnknownNameError(pattern) from error
+            self._searched[pattern] = any(expression.search(line.text) for line in self._document.lines)
+        return self._searched[pattern]
+
+    def _catalogue(self, table: str, key: Any, field: str = "meaning") -> Any:
+        entry = self._catalogues().get(table, {}).get(str(key))
+        value = entry.get(field) if isinstance(entry, Mapping) else None
+        if value is None or value == "":
+            raise expressions.UnknownNameError(f"{table}[{key}].{field}")
+        return value
+
+    def _distinct(self, name: str) -> int:
+        return len({hit.captures[name] for hit in self._candidate.hits if name in hit.captures})
+
+
+def derive(candidate: Candidate, rule: Rule, scope: Scope) -> None:
+    """Compute a rule's derived facts, in order; those with unknown names are skipped."""
+    for derived in rule.facts:
+        if derived.name in candidate.facts:
+            continue
+        try:
+            value = scope.evaluate(derived.expression)
+        except expressions.UnknownNameError:
+            continue
+        if value is None:
+            continue
+        candidate.facts[derived.name] = _derived_fact(derived.type, value)
+
+
+def _derived_fact(kind: str, value: Any) -> Fact:
+    if kind == "bytes" and isinstance(value, (int, float)):
+        return Fact(expressions.size(value), round(value), "bytes")
+    if kind == "seconds" and isinstance(value, (int, float)):
+        return Fact(expressions.duration(value), value, "seconds")
+    if isinstance(value, float):
+        return Fact(f"{value:.4g}", value)
+    if isinstance(value, (int, bool)):
+        return Fact(str(value), value)
+    if isinstance(value, (list, tuple)):
+        return Fact("[" + ", ".join(map(str, value)) + "]", list(value), "shape" if kind == "shape" else None)
+    if isinstance(value, expressions.Version):
+        return Fact(value.text, value.text, "version")
+    text = str(value)[:MAX_TEXT]
+    return Fact(text, text, "version" if kind == "version" else None)

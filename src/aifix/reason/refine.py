@@ -1,0 +1,119 @@
+"""From hits to candidates: context conditions of signatures, facts, and the most specific id that they select."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from aifix.match.exact import Hit
+from aifix.match.regex import PatternError, compile_pattern
+from aifix.model import Document, Rule, Signature, Step
+from aifix.reason import facts as facts_of
+from aifix.reason.candidate import Candidate
+from aifix.reason.facts import Scope
+
+Catalogues = Callable[[], Mapping[str, Mapping[str, Any]]]
+MAX_REFINEMENTS = 5
+"""Steps from a general id to the most specific one; more is a circle."""
+
+
+def candidates(hits: list[Hit], document: Document, rules: Mapping[str, Rule], catalogues: Catalogues) -> list[Candidate]:
+    """Group hits by rule, keep those whose context fits, gather facts and refine.
+
+    Args:
+        hits: what the matcher found.
+        document: the cleaned input.
+        rules: the base.
+        catalogues: gives the vendor tables.
+
+    Returns:
+        One candidate an id, in the order of their first lines.
+
+    """
+    context = _Context(document)
+    grouped: dict[str, list[Hit]] = defaultdict(list)
+    for hit in hits:
+        rule = rules[hit.rule]
+        if context.fits(rule.signatures[hit.signature], hit):
+            grouped[hit.rule].append(hit)
+    found: dict[str, Candidate] = {}
+    for rule_id, listed in grouped.items():
+        candidate = Candidate(rules[rule_id], listed)
+        _measure(candidate)
+        facts_of.capture(candidate)
+        facts_of.collect(candidate, document, candidate.rule.collect)
+        facts_of.surroundings(candidate, document)
+        scope = Scope(candidate, document, catalogues)
+        facts_of.derive(candidate, candidate.rule, scope)
+        _refine(candidate, document, rules, scope)
+        known = found.get(candidate.id)
+        found[candidate.id] = candidate if known is None else _merge(known, candidate)
+    return sorted(found.values(), key=lambda candidate: candidate.first)
+
+
+def _measure(candidate: Candidate) -> None:
+    """Take the strength from the surest wording that matched, in the role of a root where there is one."""
+    roots = [hit for hit in candidate.hits if candidate.is_root(hit)] or candidate.hits
+    signatures = candidate.origin.signatures
+    candidate.strength = max(signatures[hit.signature].strength * (hit.score if hit.kind == "fuzzy" else 1.0) for hit in roots)
+    candidate.span = max(hit.span for hit in roots)
+
+
+def _refine(candidate: Candidate, document: Document, rules: Mapping[str, Rule], scope: Scope) -> None:
+    for _ in range(MAX_REFINEMENTS):
+        for refinement in candidate.rule.refine:
+            held = scope.holds(refinement.when)
+            candidate.steps.append(Step("condition", f"{refinement.to} when {refinement.when}: {'holds' if held else 'does not hold'}"))
+            if held and refinement.to in rules:
+                candidate.rule = rules[refinement.to]
+                facts_of.collect(candidate, document, candidate.rule.collect)
+                facts_of.derive(candidate, candidate.rule, scope)
+                break
+        else:
+            return
+
+
+def _merge(one: Candidate, other: Candidate) -> Candidate:
+    """Join two candidates that came to the same id; the one whose own signatures matched leads."""
+    lead, rest = (one, other) if one.origin.id == one.id else (other, one)
+    if lead.origin.id != rest.origin.id:
+        lead.support += [line for line in sorted(rest.lines | set(rest.support)) if line not in lead.lines and line not in lead.support]
+    for name, fact in rest.facts.items():
+        lead.facts.setdefault(name, fact)
+    lead.steps += rest.steps
+    lead.strength = max(lead.strength, rest.strength)
+    lead.span = max(lead.span, rest.span)
+    return lead
+
+
+class _Context:
+    """Looks up the context conditions of signatures, each pattern once a log."""
+
+    def __init__(self, document: Document) -> None:
+        self._lines = document.lines
+        self._found: dict[str, list[int]] = {}
+
+    def fits(self, signature: Signature, hit: Hit) -> bool:
+        return all(self._stands(pattern, hit.line, signature.within) for pattern in signature.having) and not any(
+            self._stands(pattern, hit.line, signature.within) for pattern in signature.without
+        )
+
+    def _stands(self, pattern: str, line: int, within: int | None) -> bool:
+        if within == 0:
+            try:
+                return compile_pattern(pattern).search(self._lines[line].text) is not None
+            except PatternError:
+                return False
+        where = self._where(pattern)
+        return bool(where) if within is None else any(abs(index - line) <= within for index in where)
+
+    def _where(self, pattern: str) -> list[int]:
+        if pattern not in self._found:
+            try:
+                expression = compile_pattern(pattern)
+            except PatternError:
+                self._found[pattern] = []
+            else:
+                self._found[pattern] = [index for index, line in enumerate(self._lines) if expression.search(line.text)]
+        return self._found[pattern]

@@ -1,0 +1,1 @@
+"""The YAML rules: load, validate, compile to the shipped form, lint, test, scaffold."""

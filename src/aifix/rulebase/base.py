@@ -1,0 +1,198 @@
+"""The rule base in memory: the shipped compiled form, with the user's own rules over it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from aifix.model import Rule
+from aifix.rulebase import paths
+from aifix.rulebase.compile import FORMAT, CompiledSignature, Matcher
+
+_RULE = msgspec.json.Decoder(Rule)
+_RAW = msgspec.json.Decoder(dict[str, msgspec.Raw])
+_MATCHER = msgspec.json.Decoder(Matcher)
+
+
+class Base(Mapping[str, Rule]):
+    """Rules by id, decoded when first asked for, with the matcher's part ready."""
+
+    def __init__(self, matcher: Matcher, texts: Mapping[str, bytes | msgspec.Raw], catalogues: bytes = b"{}", messages: Sequence[str] = ()) -> None:
+        """Hold a compiled base.
+
+        Args:
+            matcher: the matcher's part.
+            texts: each rule as JSON, by id.
+            catalogues: all catalogues as one JSON object.
+            messages: what was wrong with the user's rules, a line each, for stderr.
+
+        """
+        self.matcher = matcher
+        self.messages = tuple(messages)
+        self._texts = texts
+        self._rules: dict[str, Rule] = {}
+        self._catalogue_bytes = catalogues
+        self._catalogues: dict[str, dict[str, Any]] | None = None
+
+    def __getitem__(self, rule_id: str) -> Rule:
+        rule = self._rules.get(rule_id)
+        if rule is None:
+            rule = self._rules[rule_id] = _RULE.decode(self._texts[rule_id])
+        return rule
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __contains__(self, rule_id: object) -> bool:
+        return rule_id in self._texts
+
+    @property
+    def catalogues(self) -> dict[str, dict[str, Any]]:
+        """The vendor tables by name, entries by key."""
+        if self._catalogues is None:
+            self._catalogues = msgspec.json.decode(self._catalogue_bytes)
+        return self._catalogues or {}
+
+
+def from_rules(rules: Iterable[Rule], catalogues: Mapping[str, Any] | None = None) -> Base:
+    """Make a base of rules in memory, as tests and `rules test` do."""
+    from aifix.rulebase.compile import matcher
+
+    listed = list(rules)
+    return Base(matcher(listed), {rule.id: msgspec.json.encode(rule) for rule in listed}, msgspec.json.encode(catalogues or {}))
+
+
+def _read(folder: str) -> tuple[Matcher, dict[str, msgspec.Raw], bytes] | None:
+    """Read a compiled folder; None when it is missing, of another format, or damaged."""
+    try:
+        part = _MATCHER.decode(Path(folder, "matcher.json").read_bytes())
+        if part.format != FORMAT:
+            return None
+        texts = _RAW.decode(Path(folder, "texts.json").read_bytes())
+        catalogues = Path(folder, "catalogues.json").read_bytes()
+    except (OSError, msgspec.MsgspecError):
+        return None
+    if any(signature.rule not in texts for signature in part.signatures):
+        return None
+    return part, texts, catalogues
+
+
+def load() -> Base:
+    """Load the built-in rules and the user's own over them.
+
+    In a checkout the compiled form is rebuilt into the cache when a rule file changed; an unwritable cache is bypassed.
+    """
+    folder = paths.compiled_folder()
+    compiled = _read(folder)
+    messages: list[str] = []
+    if compiled is None or paths.is_checkout():
+        from aifix.rulebase import compile as compiler
+
+        rules = Path(paths.rules_folder())
+        mark = compiler.fingerprint(rules)
+        if compiled is None or compiled[0].fingerprint != mark:
+            loaded, problems = compiler.load_folder(rules)
+            catalogues, more = compiler.load_catalogues(rules)
+            messages += [str(problem) for problem in problems + more]
+            files = compiler.encode([item.rule for item in loaded], catalogues, "" if messages else mark)
+            with contextlib.suppress(OSError):
+                compiler.write(files, Path(folder))
+            compiled = _MATCHER.decode(files["matcher.json"]), _RAW.decode(files["texts.json"]), files["catalogues.json"]
+    part, texts, catalogue_bytes = compiled
+    own, own_messages = _user_rules()
+    messages += own_messages
+    if not own:
+        return Base(part, texts, catalogue_bytes, messages)
+    return _merge(part, texts, catalogue_bytes, own, messages)
+
+
+def _merge(part: Matcher, texts: dict[str, msgspec.Raw], catalogues: bytes, own: list[Rule], messages: list[str]) -> Base:
+    """Put the user's rules over the built-in ones; an override says so."""
+    from aifix.rulebase.compile import matcher
+
+    mine = {rule.id: rule for rule in own}
+    messages += [f"rule {rule.id} from {rule.origin} overrides the built-in one" for rule in own if rule.id in texts]
+    added = matcher(own)
+    shift = len(part.cores)
+    signatures = [signature for signature in part.signatures if signature.rule not in mine]
+    signatures += [CompiledSignature(item.rule, item.index, item.pattern, tuple(core + shift for core in item.cores), item.anywhere) for item in added.signatures]
+    merged = Matcher(FORMAT, part.fingerprint, part.cores + added.cores, tuple(signatures))
+    return Base(merged, {**texts, **{rule_id: msgspec.json.encode(rule) for rule_id, rule in mine.items()}}, catalogues, messages)
+
+
+def user_folders() -> list[tuple[str, str]]:
+    """List the folders of the user's rules with their names: the project's, the user's, then installed rule packs."""
+    found = [(os.path.join(os.curdir, ".aifix", "rules"), "./.aifix/rules"), (os.path.join(paths.config_folder(), "rules"), "the user's rules")]  # noqa: PTH118
+    return [(folder, name) for folder, name in found if os.path.isdir(folder)] + _packs()  # noqa: PTH112
+
+
+def _packs() -> list[tuple[str, str]]:
+    """List rule packs: distributions with an entry point in `aifix.rules` that names a folder of their package.
+
+    The pack's code is never imported: the entry point `name = package:folder` is resolved to files by metadata alone.
+    """
+    import sys
+
+    found: list[tuple[str, str]] = []
+    for entry in sys.path:
+        if not entry.endswith("packages"):
+            continue
+        try:
+            names = [name for name in os.listdir(entry) if name.endswith((".dist-info", ".egg-info"))]  # noqa: PTH208
+        except OSError:
+            continue
+        for name in names:
+            try:
+                with open(os.path.join(entry, name, "entry_points.txt"), encoding="utf-8") as stream:  # noqa: PTH118, PTH123
+                    text = stream.read()
+            except OSError:
+                continue
+            if "[aifix.rules]" not in text:
+                continue
+            import configparser
+
+            parser = configparser.ConfigParser()
+            with contextlib.suppress(configparser.Error):
+                parser.read_string(text)
+                for pack, target in parser["aifix.rules"].items():
+                    package, _, folder = target.partition(":")
+                    path = os.path.join(entry, *package.strip().split("."), *(folder.strip() or "rules").split("."))  # noqa: PTH118
+                    if os.path.isdir(path):  # noqa: PTH112
+                        found.append((path, f"rule pack {pack}"))
+    return found
+
+
+def _user_rules() -> tuple[list[Rule], list[str]]:
+    """Load the user's rules, compiled once by content into the cache."""
+    rules: list[Rule] = []
+    messages: list[str] = []
+    for folder, name in user_folders():
+        digest = hashlib.blake2b(f"{FORMAT}\0{name}".encode(), digest_size=16)
+        for path in sorted(Path(folder).rglob("*.y*ml")):
+            with contextlib.suppress(OSError):
+                digest.update(path.read_bytes() + b"\0")
+        cached = Path(paths.cache_folder(), f"user-{digest.hexdigest()}.json")
+        try:
+            rules += msgspec.json.decode(cached.read_bytes(), type=list[Rule])
+            continue
+        except (OSError, msgspec.MsgspecError):
+            pass
+        from aifix.rulebase import compile as compiler
+
+        loaded, problems = compiler.load_folder(Path(folder), name)
+        messages += [str(problem) for problem in problems]
+        fresh = [item.rule for item in loaded]
+        rules += fresh
+        if not problems:
+            with contextlib.suppress(OSError):
+                compiler.write({cached.name: msgspec.json.encode(fresh)}, cached.parent)
+    return rules, messages
