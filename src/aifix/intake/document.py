@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -12,6 +12,9 @@ from aifix.intake import genre as genres
 from aifix.intake import lines as cleaning
 from aifix.intake import prefixes, tracebacks, wrap
 from aifix.model import Document, Genre, Line, Traceback
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 
 def read(data: bytes | Sequence[tuple[int, bytes]], source: str = "-", genre: Genre | None = None) -> Document:
@@ -23,10 +26,9 @@ def read(data: bytes | Sequence[tuple[int, bytes]], source: str = "-", genre: Ge
     for first, block in blocks:
         if first != end:
             starts.append(first)
-        cleaned = cleaning.clean(block, first)
-        raw += cleaned
+        raw += cleaning.printable(block, first)
         end = max(end, first + block.count(b"\n") + (bool(block) and not block.endswith(b"\n")))
-    lines = prefixes.strip(wrap.join(raw))
+    lines = prefixes.strip(cleaning.fold(wrap.join(raw)))
     found = _parse(lines, starts)
     kind = genre if genre is not None else genres.classify(lines, found)
     return Document(

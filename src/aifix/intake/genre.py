@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from aifix.model import Genre, Line, Traceback
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aifix.model import Genre, Line, Traceback
 
 
 def classify(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> Genre:

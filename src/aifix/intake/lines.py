@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import codecs
 import re
+from typing import TYPE_CHECKING
 
 from aifix.model import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 WINDOW = 32 * 1024
 """How much of an over-long line is kept at each of its two ends."""
@@ -41,20 +45,29 @@ _CHANGING = re.compile(r"[\s\d.,:/%#=>|\\█▏▎▍▌▋▊▉░▒━╸╺
 
 def clean(data: bytes, first: int = 1) -> list[Line]:
     """Return the lines of `data`, numbered from `first`; several lines share a number where carriage returns redrew one."""
-    text = _printable(_bounded(_utf8(data)).decode("utf-8", "replace"))
-    raws = text.split("\n")
+    return fold(printable(data, first))
+
+
+def printable(data: bytes, first: int = 1) -> list[Line]:
+    """Return the raw lines of `data` without escapes and control characters, carriage returns still inside."""
+    raws = _printable(_bounded(_utf8(data)).decode("utf-8", "replace")).split("\n")
     if not raws[-1]:
         raws.pop()
+    # rstrip: CRLF, also doubled by a careless copy
+    return [Line(number, raw.rstrip("\r") if "\r" in raw else raw) for number, raw in enumerate(raws, first)]
+
+
+def fold(raws: Iterable[Line]) -> list[Line]:
+    """Fold redraws: what a raw line said beside its progress bar becomes lines of its own, of the bar the last state stays."""
     lines: list[Line] = []
-    for number, raw in enumerate(raws, first):
-        if "\r" in raw:
-            raw = raw.rstrip("\r")  # CRLF, also doubled by a careless copy
-        if "\r" in raw or _may_hold_bar(raw):
-            lines.extend(Line(number, part) for part in _parts(raw))
-        elif len(raw) > _LONG:
-            lines.extend((Line(number, raw[:WINDOW]), Line(number, raw[-WINDOW:])))
+    for line in raws:
+        text = line.text
+        if "\r" in text or _may_hold_bar(text):
+            lines.extend(Line(line.number, part) for part in _parts(text))
+        elif len(text) > _LONG:
+            lines.extend((Line(line.number, text[:WINDOW]), Line(line.number, text[-WINDOW:])))
         else:
-            lines.append(Line(number, raw))
+            lines.append(line)
     return lines
 
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
+from aifix.intake.lines import is_progress
 from aifix.model import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _LEVEL = r"(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|SUCCESS|TRACE|NOTICE)"
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9}|-\d{6})?)?"
@@ -25,8 +30,7 @@ _AFTER_STAMP = (
     rf"|[ ]\[{_LEVEL}\][ ]\[[^\]\s]{{1,120}}:\d+(?::[^\]\s]{{1,80}})?\][ ]"  # DeepSpeed
     rf"|[ \t]{_LEVEL}[ ][\w./\\-]{{1,80}}\.\w{{1,4}}:\d+[ ]--[ ]"  # Ray
     rf"|[ ][\w.\-]{{1,80}}[ ]{_LEVEL}:[ ]"  # maskrcnn: name INFO: text
-    rf"|[ ]\[{_LEVEL}\][ ]?:?[ ]?"
-    rf"|[ ]{_LEVEL}[ ]+(?=\S)(?!-{{3}})"
+    rf"|[ ]{_LEVEL}[ ]+(?=\S)(?!-{{3}}|\d\d-\d\d[ ]|[\w.]+:[\w.]+:\d)"
     rf"|:[ ]"  # TensorFlow: date: I file.cc:12] text
     rf"|[ ]"
     rf"|$)"
@@ -81,6 +85,8 @@ _SERVICE_HEAD = re.compile(r"([A-Za-z][\w.\-]{0,60}) *\| ?")
 _WORD_HEAD = re.compile(r"(?=\S*[\d/.\-\]>|@])(\[?[<\w][\w./@<>\-]{1,150}\]?[:>|]{0,2})[ ]")
 _BUILD_CLOCK = re.compile(r"(\d{1,5}\.\d{1,3})(?: |$)")
 _LOOKS_MESSAGE = re.compile(r"\.(?:py|pyx|c|cc|cpp|cu|cuh|h|hpp|js|ts|tsx|rs|go|java)\b|::|npm|https?:|Error|error|Warning")
+_DIGITS = re.compile(r"\d+")
+_TRACE_INSIDE = '  File "'
 _TRACE_BODY = re.compile(r"Traceback \(|[ ]+File \"|\[rank\d|[A-Za-z_.]+Error: ")
 _LOCATION = re.compile(r"[\w./\\\-]+\.\w{1,4}:\d+\](?: |$)")
 
@@ -143,6 +149,13 @@ def strip(lines: Sequence[Line]) -> list[Line]:
     return out
 
 
+def begins_record(text: str) -> bool:
+    """Whether a raw line begins with a prefix, so that it continues no other."""
+    stem = _Stem(text)
+    _peel(stem)
+    return bool(stem.prefix)
+
+
 def _peel(stem: _Stem) -> None:
     """Take off whatever needs no vote, over and over."""
     for _ in range(_MAX_DEPTH):
@@ -158,10 +171,7 @@ def _peel(stem: _Stem) -> None:
             pattern = _BY_FIRST.get(head)
             if pattern is None:
                 return
-            if pattern is _LID:
-                match = _LID.match(text) or _BOXED.match(text)
-            else:
-                match = pattern.match(text)
+            match = _LID.match(text) or _BOXED.match(text) if pattern is _LID else pattern.match(text)
             if match is None:
                 return
         if match.re is _LID or match.re is _BOXED:
@@ -215,13 +225,13 @@ def _vote_tasks(stems: list[_Stem]) -> list[_Stem]:
     if len(found) < 2:
         return []
     tasks = [int(match[1]) for _, match in found]
-    counting = all(b > a for a, b in zip(tasks, tasks[1:], strict=False))
+    counting = all(b > a for a, b in pairwise(tasks))
     share = len(found) / filled
     if (counting and not (proof and share > 0.9)) or not (proof or share >= 0.6):
         return []
     if not proof and len(found) < 6 and share < 0.9:
         return []
-    if len(set(tasks)) > 8 and len(set(tasks)) > 0.7 * len(tasks) and not proof:
+    if share < 0.95 and len(set(tasks)) > 0.7 * len(tasks) and not proof:
         return []  # nearly every number once: a listing, not tasks
     for stem, match in found:
         stem.claim(match[1], _TASK)
@@ -245,24 +255,28 @@ def _vote_words(stems: list[_Stem]) -> list[_Stem]:
 
 
 def _vote(stems: list[_Stem], pattern: re.Pattern[str], share: float) -> list[_Stem]:
+    """Take a head off when it recurs and either stands before a share of all lines or before the frames of a traceback."""
     found: list[tuple[_Stem, re.Match[str]]] = []
+    proven: set[str] = set()
     filled = 0
-    proof = False
     for stem in stems:
         if not stem.text or stem.text.isspace():
             continue
-        filled += 1
         match = pattern.match(stem.text)
         if match:
             found.append((stem, match))
-            proof = proof or _TRACE_BODY.match(stem.text, match.end()) is not None
-    if len(found) < 3 or len(found) < (0.2 if proof and share < 0.9 else share) * filled:
+            if _TRACE_INSIDE in stem.text:
+                proven.add(_DIGITS.sub("0", match[1]))
+            filled += 1
+        elif not is_progress(stem.text):
+            filled += 1
+    if len(found) < 3:
         return []
-    heads = Counter(match[1] for _, match in found)
     # A prefix recurs; a word that stands before one line only is the beginning of what the line says.
-    heads = Counter({head: n for head, n in heads.items() if n >= 3 and not _LOOKS_MESSAGE.search(head)})
-    if sum(heads.values()) < 0.9 * len(found):
-        return []
+    heads = {head for head, n in Counter(match[1] for _, match in found).items() if n >= 3 and not _LOOKS_MESSAGE.search(head)}
+    common = sum(match[1] in heads for _, match in found)
+    if common < 0.9 * len(found) or common < share * filled:
+        heads = {head for head in heads if _DIGITS.sub("0", head) in proven}
     voted = [(stem, match) for stem, match in found if match[1] in heads]
     for stem, match in voted:
         stem.take(match.end())
@@ -284,7 +298,7 @@ def _vote_clock(stems: list[_Stem]) -> list[_Stem]:
         if match and float(match[1]) >= clock:
             clock = float(match[1])
             voted.append((stem, match.end()))
-        else:
+        elif not is_progress(stem.text):
             inside = False
     for stem, end in voted:
         stem.take(end)
@@ -306,7 +320,7 @@ def _strip_repeated_locations(stems: list[_Stem]) -> None:
     for stem in stems:
         match = _LOCATION.match(stem.text) if "] " in stem.text[:200] or stem.text.endswith("]") else None
         if match is None:
-            if run:
+            if run and not is_progress(stem.text):
                 flush()
                 head, traced = "", False
             continue

@@ -7,11 +7,14 @@ that names the exception. Nothing here raises on odd input: a line that fits now
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from aifix.intake.lines import is_progress
 from aifix.model import Frame, Line, Location, Relation, Traceback
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 _MAX_NOISE = 60  # foreign lines tolerated between two frames (other ranks, progress bars, log lines)
 _MAX_MESSAGE = 400  # lines of one exception's message
@@ -48,14 +51,15 @@ _NEW_RECORD = re.compile(
     r"(?:\(\w[\w.-]*\) )?[\w.-]+@[\w.-]+[:~ ].{0,80}[$#%] |\$ |>>> |[A-Za-z]:\\[^>]{0,80}>|PS [A-Z]:|In \[\d+\]:|Out\[\d+\]:"
     r"|(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)\b(?: \[|:? )|\[(?:INFO|WARN|WARNING|ERROR|DEBUG)\]"
     r"|[IWEF]\d{4} \d\d:|\[[IWEF] ?\w*[ .]|(?:srun|slurmstepd|npm|make|wandb|error|hint|kernel):|wandb: "
-    r"|Process \S+:$|-{2,} Process \d+ terminated|={5,} |Fatal Python error|Exception ignored in|Exception in thread"
+    r"|\[?[\w.-]+@[\w.-]+[ :][^$#]{0,80}[$#] |\[rank: \d|(?:DEBUG|INFO|WARNING|ERROR):\S|Process \S+:$"
+    r"|-{2,} Process \d+ terminated|={5,} |Fatal Python error|Exception ignored in|Exception in thread"
     r"|terminate called|Segmentation fault|Aborted|Killed|\w+ exited with code|\[\d{4}-|\d{4}-\d\d-\d\d[ T]"
     r"|\S+:\d+:\d+ \[\d+\] |Sending process \d|failed \(exitcode|\S+\.\w+:\d+\] |Exception raised from"
 )
 _WARNED = re.compile(r"\S+\.py:\d+: \w+: ")
 
 _LIBRARY_PARTS = frozenset(
-    "site-packages dist-packages node_modules .pyenv pyenv _bootstrap_external importlib multiprocessing concurrent".split()
+    ("site-packages", "dist-packages", "node_modules", ".pyenv", "pyenv", "importlib", "multiprocessing", "concurrent")
 )
 _STDLIB = re.compile(
     r"(?:^|/)(?:lib(?:64)?|Lib)/python\d(?:\.\d+)?(?:/|$)|(?:^|/)python\d\.?\d*/[Ll]ib/|(?:^|/)[Ll]ib/(?:runpy|threading|subprocess|copy|contextlib|pickle|json|asyncio|unittest|multiprocessing|importlib|concurrent|queue|socket|ssl|encodings|collections|ctypes|site|codecs|typing|functools|inspect|logging|tempfile|shutil|os|re)(?:\.py|/)"
@@ -71,8 +75,13 @@ _LIBRARY_HEADS = (
     "<unknown",
 )
 _PACKAGE_HEADS = frozenset(
-    "torch torchvision torchaudio transformers accelerate deepspeed lightning pytorch_lightning tensorflow jax jaxlib pandas numpy vllm ray".split()
+    ("torch", "torchvision", "torchaudio", "transformers", "accelerate", "deepspeed", "lightning", "pytorch_lightning", "tensorflow")
 )
+# A framework run from its source tree.
+_SOURCE_TREE = re.compile(
+    r"(?:^|/)torch/(?:nn|jit|utils|distributed|autograd|optim|cuda|fx|_\w+|multiprocessing|serialization\.py|functional\.py)(?:/|$)"
+)
+_ENTRY_POINT = re.compile(r"(?:^|/)(?:bin|Scripts)/[\w.-]*[\w-]+(?:\.exe/__main__\.py|\.exe|-script\.py)?$")
 
 _CELL = re.compile(
     r"(?:(?:Cell )?(?:In ?\[ *(?P<cell>\d*) *\]|Input In \[\d+\])(?:, line (?P<cline>\d+))?(?:,? in (?P<cfunction>.{1,200}))?$"
@@ -100,6 +109,7 @@ class _Open:
     twins: int = 1
     indent: int | None = None
     noise: int = 0
+    number: int = 0  # of the input line that gave the last frame
     last: int = 0
     pending: Frame | None = None
     fatal: str = ""
@@ -121,7 +131,7 @@ def parse(lines: Sequence[Line]) -> list[Traceback]:
     if len(streams) > 1:
         apart = [item for stream in streams for item in _Walk(lines, stream).run()]
         # Ranks attributed wrongly (or line by line at random) tear tracebacks apart: take the reading that holds together.
-        if _coherence(apart) > _coherence(whole):
+        if _coherence(apart, lines) > _coherence(whole, lines):
             whole = apart
     return sorted(whole, key=lambda item: (item.start, item.error))
 
@@ -141,7 +151,7 @@ def location(traceback: Traceback | Sequence[Traceback]) -> Location | None:
     return None
 
 
-def is_user(file: str) -> bool:
+def is_user(file: str, function: str = "") -> bool:
     """Whether a frame's file is the user's own code rather than a library's or the interpreter's."""
     path = file.replace("\\", "/")
     if path.startswith(_LIBRARY_HEADS):
@@ -149,8 +159,12 @@ def is_user(file: str) -> bool:
     parts = path.split("/")
     if not _LIBRARY_PARTS.isdisjoint(parts) or _STDLIB.search(path):
         return False
-    if any(part.endswith((".egg", ".zip", ".whl")) for part in parts):
+    if any(part.endswith((".egg", ".zip", ".whl")) for part in parts) or path.endswith((".pyx", ".pxi", ".pxd")):
         return False
+    if _SOURCE_TREE.search(path) or (not path.endswith((".py", ".pyw")) and _ENTRY_POINT.search(path)) or ".exe/" in path:
+        return False
+    if path == "<string>" and function not in ("", "<module>"):
+        return False  # generated code: dataclasses, six
     return parts[0] not in _PACKAGE_HEADS
 
 
@@ -166,19 +180,16 @@ def chains(tracebacks: Sequence[Traceback]) -> list[list[Traceback]]:
 
 
 def _may_matter(text: str) -> bool:
-    return '"' in text and ", " in text or _EXACT_HEADER in text or text.startswith(("Cell In", "Input In", "Fatal Python"))
+    return ('"' in text and ", " in text) or _EXACT_HEADER in text or text.startswith(("Cell In", "Input In", "Fatal Python"))
 
 
-def _coherence(found: Sequence[Traceback]) -> int:
-    """How much a reading holds together: complete tracebacks count, torn ones against it."""
+def _coherence(found: Sequence[Traceback], lines: Sequence[Line]) -> int:
+    """How much a reading holds together: what has a head, code below its frames, and an end counts; what is torn, against."""
     score = 0
     for item in found:
-        if item.kind and item.frames:
-            score += 2 + min(len(item.frames), 6)
-        else:
-            score -= 2
-        if item.frames and not item.kind:
-            score -= 2
+        score += 2 if _EXACT_HEADER in lines[item.start].text else -2
+        score += 2 if item.kind else -2
+        score += sum(1 if frame.source else -1 for frame in item.frames[:8])
     return score
 
 
@@ -260,13 +271,17 @@ class _Walk:
         )
 
     def _frame(self, trace: _Open, frame: Frame) -> None:
-        if trace.twins > 1 and any(
+        number = self.lines[self.order[self.at]].number
+        if trace.frames and trace.number == number and (trace.frames[-1].file, trace.frames[-1].line) == (frame.file, frame.line):
+            pass  # the cut part behind a line that was joined in doubt
+        elif trace.twins > 1 and any(
             (f.file, f.line, f.function) == (frame.file, frame.line, frame.function) for f in trace.frames[-2 * trace.twins :]
         ):
             trace.pending = None  # the same frame of another process that prints into the same log
         elif len(trace.frames) < _MAX_FRAMES:
             trace.frames.append(frame)
             trace.pending = frame
+            trace.number = number
         trace.noise = 0
         trace.last = self.at
 
@@ -293,14 +308,14 @@ class _Walk:
             trace = self.open
             if trace is None or trace.style in ("ipython", "rich"):
                 self._abandon()
-                if self.found and self.order.index(index) and self._follows_error():
-                    self.relation = "worker"
                 trace = self._begin(None)
             trace.quoted.add(index)
             margin = len(match["margin"].expandtabs(4))
             trace.indent = margin if trace.indent is None else min(trace.indent, margin)
             file = match["file"]
-            self._frame(trace, Frame(file, int(match["line"]), (match["function"] or "").strip(), "", is_user(file)))
+            self._frame(
+                trace, Frame(file, int(match["line"]), (match["function"] or "").strip(), "", is_user(file, match["function"] or ""))
+            )
             self.at += 1
             return
         if self.open is None:
@@ -317,10 +332,6 @@ class _Walk:
     def _worth(self, text: str) -> bool:
         return _may_matter(text) or (self.grouped and bool(text)) or " in " in text
 
-    def _follows_error(self) -> bool:
-        """Whether the line before is the last line of a finished traceback: a remote one continues it."""
-        return bool(self.found) and self.at > 0 and self.found[-1].end - 1 == self.order[self.at - 1]
-
     def _idle(self, text: str) -> None:
         """Between tracebacks: note how the next one hangs with the last."""
         if not text:
@@ -331,9 +342,8 @@ class _Walk:
             self.relation = "context"
         elif _WORKER.search(text) and self.found:
             self.relation = "worker"
-        elif self.relation != "first" and text.strip() not in ("", '"""', "'''"):
-            if not is_progress(text):
-                self.relation = "first"
+        elif self.relation != "first" and text.strip() not in ("", '"""', "'''") and not is_progress(text):
+            self.relation = "first"
 
     def _header(self, text: str, index: int) -> bool:
         header = _HEADER.search(text)
@@ -369,12 +379,9 @@ class _Walk:
             # Old torch put the worker's traceback into the message: `TypeError: Traceback (most recent call last):`
             self._finish(trace, self.at, only=True)
             self.relation = "worker"
-        elif trace is not None and not trace.frames and trace.style == "plain":
-            trace.twins += 1
-            trace.last = self.at
-            self.at += 1
-            return True
-        elif trace is not None and trace.frames and trace.style == "plain" and self._twin(trace):
+        elif (trace is not None and not trace.frames and trace.style == "plain") or (
+            trace is not None and trace.frames and trace.style == "plain" and self._twin(trace)
+        ):
             trace.twins += 1
             trace.last = self.at
             self.at += 1
@@ -411,9 +418,7 @@ class _Walk:
         stripped = text.strip()
         if not stripped:
             trace.noise += 1
-            if trace.style == "fatal" and trace.frames:
-                self._abandon()
-            elif trace.noise > _MAX_NOISE:
+            if (trace.style == "fatal" and trace.frames) or trace.noise > _MAX_NOISE:
                 self._abandon()
             self.at += 1
             return
@@ -460,7 +465,7 @@ class _Walk:
             return True
         if not trace.frames:
             return False
-        if indent >= base and base > 0:
+        if indent >= base > 0:
             return False
         # Right below the frames, anything named like a class is the exception.
         close = trace.last == self.at - 1
@@ -553,7 +558,7 @@ class _Walk:
                 frame = Frame(file, 0, _called(cell["ofunction"]), "", is_user(file))
             else:
                 head = text.partition(",")[0].partition(" in ")[0].strip()
-                frame = Frame(head, int(cell["cline"] or 0), _called(cell["cfunction"] or ""), "", True)
+                frame = Frame(head, int(cell["cline"] or 0), _called(cell["cfunction"] or ""), "", user=True)
             self._frame(trace, frame)
             self.at += 1
             return
