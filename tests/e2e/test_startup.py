@@ -24,9 +24,7 @@ HEAVY = {
     "simpleeval",
     "textual",
     "json",
-    "typing",
     "pathlib",
-    "re",
 }
 
 
@@ -58,11 +56,13 @@ def test_a_healthy_pipe_imports_next_to_nothing(here: Installed, data: bytes) ->
 
 
 def test_version_imports_next_to_nothing(here: Installed) -> None:
-    assert not imported(here, b"", "--version") & HEAVY
+    heavy = imported(here, b"", "--version") & HEAVY
+    assert not heavy
 
 
 def test_a_failing_pipe_imports_neither_yaml_nor_rich_nor_torch(here: Installed) -> None:
-    assert not imported(here, OOM) & {"yaml", "rich", "torch", "sqlite3", "click", "textual", "sqlite_utils"}
+    heavy = imported(here, OOM) & {"yaml", "rich", "torch", "sqlite3", "click", "textual", "sqlite_utils"}
+    assert not heavy
 
 
 def ratio(here: Installed, command: Sequence[object], data: bytes, pairs: int = 15) -> float:

@@ -206,7 +206,11 @@ class _Page:
             self.add(self.paint.dim(f"{MARGIN}{len(fixes) - len(shown)} more with --verbose"))
 
     def actions(self, actions: Iterable[Action], indent: str) -> None:
+        copied = False
         for action in actions:
+            if copied:  # two things to copy are told apart by a blank line
+                self.gap()
+            copied = action.kind != "note"
             if action.kind == "note":
                 self.add(*paragraphs(sanitise_block(action.text), self.width, indent))
             else:
