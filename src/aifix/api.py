@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aifix.intake import document as intake
 from aifix.match import exact, fuzzy
 from aifix.match.keeper import Keeper
-from aifix.model import Document, Genre, Location, Report
 from aifix.reason.conclude import conclude
 from aifix.rulebase import base as rulebase
-from aifix.rulebase.base import Base
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from aifix.model import Document, Genre, Location, Report
+    from aifix.rulebase.base import Base
 
 CHUNK = 1 << 20
 _loaded: Base | None = None
@@ -38,7 +42,7 @@ def diagnose(text_or_path: str | bytes | Path, *, base: Base | None = None) -> R
     """
     if isinstance(text_or_path, bytes):
         return diagnose_blocks([(1, text_or_path)], base=base)
-    if isinstance(text_or_path, Path) or ("\n" not in text_or_path and len(text_or_path) < 4096 and Path(text_or_path).exists()):  # noqa: PLR2004 - PATH_MAX
+    if isinstance(text_or_path, Path) or ("\n" not in text_or_path and len(text_or_path) < 4096 and Path(text_or_path).exists()):
         return diagnose_file(Path(text_or_path), base=base)
     return diagnose_text(text_or_path, base=base)
 
@@ -87,7 +91,7 @@ def _locate(document: Document, index: int) -> Location | None:
 
     chain = [traceback for traceback in document.tracebacks if traceback.start <= index < traceback.end]
     if not chain:
-        near = [traceback for traceback in document.tracebacks if 0 <= traceback.start - index < 40 or 0 <= index - traceback.end < 40]  # noqa: PLR2004 - the traceback that a kernel's message belongs to stands near
+        near = [traceback for traceback in document.tracebacks if 0 <= traceback.start - index < 40 or 0 <= index - traceback.end < 40]
         rank = document.lines[index].rank
         chain = [traceback for traceback in near if rank is None or traceback.rank in (None, rank)][:1]
     for traceback in chain:

@@ -209,6 +209,7 @@ class Signature(msgspec.Struct, frozen=True, omit_defaults=True):
     without: tuple[str, ...] = ()
     within: int | None = None
     anywhere: bool = False
+    detector: str = ""
 
 
 class Collector(msgspec.Struct, frozen=True, omit_defaults=True):

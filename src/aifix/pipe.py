@@ -79,10 +79,10 @@ def _write_blocking(data: bytes, at: int) -> int:
 def _ignore_interrupts() -> None:
     """Ignore Ctrl-C until the input ends: the producer gets it too, and its last words are what we are here for."""
     try:
-        import _signal  # the `signal` module costs an enum import
+        import _signal  # type: ignore[import-not-found]  # the `signal` module costs an enum import
     except ImportError:  # pragma: no cover - another Python
         import signal as _signal
-    try:
+    try:  # noqa: SIM105 - contextlib is an import
         _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
     except (ValueError, OSError):
         pass

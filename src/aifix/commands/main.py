@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
@@ -26,7 +26,7 @@ Exit status: 1 when a failure was seen, 0 when none was, 2 for bad usage or an u
 class Lazy(click.Group):
     """A group whose bigger commands are imported only when they are called."""
 
-    lazy = {"rules": "aifix.commands.rules:rules", "probe": "aifix.commands.probe:probe"}
+    lazy: ClassVar = {"rules": "aifix.commands.rules:rules", "probe": "aifix.commands.probe:probe"}
 
     def list_commands(self, context: click.Context) -> list[str]:
         """Name all commands."""
@@ -61,7 +61,7 @@ def shared(command: Any) -> Any:
 @click.version_option(__version__, "-V", "--version", prog_name="aifix", message="%(prog)s %(version)s")
 @shared
 @click.pass_context
-def cli(context: click.Context, **_options: Any) -> None:
+def cli(context: click.Context, /, **_options: Any) -> None:
     """Show the help when called on a terminal without input."""
     if context.invoked_subcommand is None:
         click.echo(context.get_help())
@@ -102,7 +102,7 @@ def _report(file: str, base: Any) -> Any:
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @shared
 @click.pass_context
-def diagnose(context: click.Context, files: tuple[str, ...], **given: Any) -> None:
+def diagnose(context: click.Context, /, files: tuple[str, ...], **given: Any) -> None:
     """Diagnose log files ('-' reads standard input)."""
     base = _base()
     status = 0
@@ -120,7 +120,7 @@ def diagnose(context: click.Context, files: tuple[str, ...], **given: Any) -> No
 @click.argument("message", nargs=-1, required=True)
 @shared
 @click.pass_context
-def explain(context: click.Context, message: tuple[str, ...], **given: Any) -> None:
+def explain(context: click.Context, /, message: tuple[str, ...], **given: Any) -> None:
     """Explain one error message, given as an argument."""
     from aifix import api
 

@@ -77,7 +77,9 @@ def emit(report: Report, options: dict[str, object], *, lines: int | None = None
         if stream is None:
             return status
         display = display_of(stream, colour=colour if isinstance(colour, bool) else None)
-        text = render(report, width=display.width, colour=display.colour, verbose=bool(options.get("verbose")), encoding=display.encoding, lines=lines)
+        text = render(
+            report, width=display.width, colour=display.colour, verbose=bool(options.get("verbose")), encoding=display.encoding, lines=lines
+        )
         _write_text(text, error=to_error)
     return status
 

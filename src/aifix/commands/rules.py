@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,8 +13,10 @@ from aifix.commands.report import note
 from aifix.rulebase import base as rulebase
 from aifix.rulebase import compile as compiler
 from aifix.rulebase import paths
-from aifix.rulebase.base import Base
-from aifix.rulebase.source import Loaded
+
+if TYPE_CHECKING:
+    from aifix.rulebase.base import Base
+    from aifix.rulebase.source import Loaded
 
 
 @click.group()
@@ -78,7 +81,7 @@ def lint(context: click.Context, files: tuple[Path, ...]) -> None:
     chosen = loaded
     if files:
         chosen, problems = [], []
-        for path in [found for path in files for found in (compiler.rule_files(path) if path.is_dir() else [path])]:
+        for path in [one for given in files for one in (compiler.rule_files(given) if given.is_dir() else [given])]:
             try:
                 chosen.append(load(path))
             except RuleError:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from aifix.model import Action, Fix, FixTemplate, Rule
 from aifix.reason import templates
-from aifix.reason.facts import Scope
+
+if TYPE_CHECKING:
+    from aifix.reason.facts import Scope
 
 EFFORT = {"low": 1.0, "medium": 0.85, "high": 0.65}
 """What a fix of that effort is worth beside one of low effort and the same chance."""
@@ -43,8 +47,23 @@ def _fill(template: FixTemplate, scope: Scope) -> Fix | None:
     if not actions and template.do:
         return None
     score = template.prior * EFFORT[template.effort] * (RISKY if _risky(template.risk) else 1.0) * (MATCHED if template.when else 1.0)
-    return Fix(template.id, title, round(min(score, 0.99), 3), template.effort, template.risk, tuple(actions), templates.prose(template.why, scope.show) if template.why else "")
+    return Fix(
+        template.id,
+        title,
+        round(min(score, 0.99), 3),
+        template.effort,
+        template.risk,
+        tuple(actions),
+        templates.prose(template.why, scope.show) if template.why else "",
+    )
 
 
 def _risky(risk: str) -> bool:
-    return risk.split(":")[0].split(" ")[0].strip(",.;").lower() not in {"none", "speed", "environment", "disk", "memory", ""}
+    return risk.split(":", maxsplit=1)[0].split(" ", maxsplit=1)[0].strip(",.;").lower() not in {
+        "none",
+        "speed",
+        "environment",
+        "disk",
+        "memory",
+        "",
+    }

@@ -1,0 +1,1 @@
+"""What aifix remembers, and the articles that people read."""

@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BYTE_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40, "P": 1 << 50, "E": 1 << 60}
 DECIMAL_UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15, "E": 10**18}
-SECOND_UNITS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "mil": 1e-3, "mic": 1e-6, "nan": 1e-9, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "hou": 3600.0, "d": 86400.0, "day": 86400.0}
+SECOND_UNITS = {
+    "ns": 1e-9,
+    "us": 1e-6,
+    "ms": 1e-3,
+    "mil": 1e-3,
+    "mic": 1e-6,
+    "nan": 1e-9,
+    "s": 1.0,
+    "sec": 1.0,
+    "m": 60.0,
+    "min": 60.0,
+    "h": 3600.0,
+    "hou": 3600.0,
+    "d": 86400.0,
+    "day": 86400.0,
+}
 MAX_TEXT = 2000
 """A captured text is cut at this many characters: facts of a hostile log stay bounded."""
 
@@ -58,7 +76,7 @@ def parse_float(text: str) -> Parsed:
         value = float(text.replace(",", ""))
     except ValueError:
         return Parsed(None, None)
-    if value != value or value in (float("inf"), float("-inf")):
+    if not math.isfinite(value):
         return Parsed(text.strip().lower(), None)
     return Parsed(value, None)
 
@@ -89,9 +107,14 @@ class CaptureType(NamedTuple):
 
 TYPES: dict[str, CaptureType] = {
     "int": CaptureType(r"[-+]?\d+(?:,\d{3})*", parse_int),
-    "float": CaptureType(r"[-+]?(?:\d+(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|[nN]a[nN]|NAN|[iI]nf(?:inity)?)", parse_float),
+    "float": CaptureType(
+        r"[-+]?(?:\d+(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|[nN]a[nN]|NAN|[iI]nf(?:inity)?)", parse_float
+    ),
     "bytes": CaptureType(r"-?\d+(?:\.\d+)?\s?(?:[kKMGTPE]i?[bB]?(?:ytes)?|[bB](?:ytes)?)?\b", parse_bytes),
-    "seconds": CaptureType(r"(?:\d+-)?\d+:\d\d(?::\d\d(?:\.\d+)?)?|\d+(?:\.\d+)?\s?(?:milliseconds?|microseconds?|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|ms|us|ns|s|m|h|d)?\b", parse_seconds),
+    "seconds": CaptureType(
+        r"(?:\d+-)?\d+:\d\d(?::\d\d(?:\.\d+)?)?|\d+(?:\.\d+)?\s?(?:milliseconds?|microseconds?|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|ms|us|ns|s|m|h|d)?\b",
+        parse_seconds,
+    ),
     "version": CaptureType(r"v?\d+(?:\.\w+)*(?:[-+~][\w.]+)*", _unit("version")),
     "shape": CaptureType(
         r"(?:torch\.Size\(\[[^\]]*\]\)|TensorShape\(\[[^\]]*\]\)|\[(?:\s?(?:-?\d+|None|\?)\s?[,x×]?)*\]|\((?:\s?(?:-?\d+|None|\?)\s?[,x×]?)*\)|-?\d+(?:\s?[x×]\s?-?\d+)+)",

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from aifix.match.prefilter import lines_by_core
 from aifix.match.regex import PatternError, compile_pattern
-from aifix.model import Document, MatchKind
-from aifix.rulebase.compile import Matcher
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from aifix.model import Document, MatchKind
+    from aifix.rulebase.compile import Matcher
 
 VERIFIED = 400
 """Lines on which one signature is verified: the first ones, and a few of the last."""
@@ -35,6 +38,19 @@ def quoted_lines(document: Document) -> set[int]:
     return quoted
 
 
+def _detected(document: Document, matcher: Matcher) -> list[Hit]:
+    """Run the detectors that rules name."""
+    hits: list[Hit] = []
+    for signature in matcher.signatures:
+        if signature.detector:
+            from aifix.match.detectors import DETECTORS
+
+            hits += [
+                Hit(signature.rule, signature.index, found.line, found.captures, 0) for found in DETECTORS[signature.detector].find(document.lines)
+            ]
+    return hits
+
+
 def find(document: Document, matcher: Matcher, only: Iterable[int] | None = None) -> list[Hit]:
     """Match all signatures against a document.
 
@@ -50,10 +66,8 @@ def find(document: Document, matcher: Matcher, only: Iterable[int] | None = None
     chosen = list(range(len(document.lines))) if only is None else sorted(only)
     texts = [document.lines[index].text for index in chosen]
     by_core = lines_by_core(texts, matcher.cores)
-    if not by_core:
-        return []
     quoted = quoted_lines(document)
-    hits: list[Hit] = []
+    hits: list[Hit] = [] if only is not None else _detected(document, matcher)
     for signature in matcher.signatures:
         lines: set[int] = set()
         for core in signature.cores:

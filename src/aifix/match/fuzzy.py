@@ -1,14 +1,224 @@
-"""The fuzzy stage: lines that read like an error and that no signature took."""
+"""The fuzzy stage: lines that read like an error and that no signature took.
+
+A line is compared with the literal parts of every signature's wording, aligned in order: a mistyped, cut or slightly reworded
+message keeps most of them. Where the parts fit, the line is read again with the exact text in their place, so that even a
+mistyped message yields its numbers. Below the bar, or without a margin over the second-best diagnosis: silence, and `nearest`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, NamedTuple
 
-from aifix.match.exact import Hit
-from aifix.model import Document
-from aifix.rulebase.base import Base
+from aifix.match.exact import Hit, quoted_lines
+from aifix.match.regex import PatternError, compile_pattern
+from aifix.match.skeleton import HOLE
+from aifix.model import Document, Nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from aifix.rulebase.base import Base
+
+LINES = 60
+"""Lines compared at most; repeats count once."""
+LONGEST = 1200
+"""Characters of a line that are compared."""
+SHORTLIST = 14
+CONTAINED = 0.5
+"""Share of a wording's trigrams that a line must hold to be compared at all."""
+SEGMENT = 5
+"""Characters of a literal part that counts."""
+LITERAL = 16
+"""Literal characters that a wording needs."""
+READ = 0.84
+"""Bar of a line that the signature reads once the wording is put right."""
+CUT = 0.9
+"""Bar of a line that it does not read even so: cut, or reworded at a number."""
+CUT_LITERAL = 28
+MARGIN = 0.02
+NEAR = 0.55
+"""Bar of a wording that is shown as near."""
+STRONG = 0.75
+"""Strength of an exact root cause that makes the fuzzy stage unnecessary."""
+
+_GATE = re.compile(
+    r"(?i)err|exce|fail|fatal|abort|kill|invalid|cannot|can.t|unable|unsupport|mismatch|assert|denied|not found|no such|expected|missing|"
+    r"out of|memory|timed? ?out|illegal|undefined|not impl|not comp|must|should be|already|unknown|requires?|incompat|corrupt|truncat|nan\b|"
+    r"unrecogni|refused|no module|not available|overflow|divisible|too (?:large|many|small|old|long)|cuda|nccl"
+)
+
+
+class Template(NamedTuple):
+    """One wording: its signature and its literal parts, in order."""
+
+    rule: str
+    signature: int
+    pattern: str
+    segments: tuple[str, ...]
+    length: int
+
+
+class Index:
+    """The wordings of a base, by trigram."""
+
+    def __init__(self, wordings: Iterable[tuple[str, int, str, Sequence[str]]]) -> None:
+        """Index wordings: rule, signature number, pattern, skeletons."""
+        self.templates: list[Template] = []
+        self._by_trigram: dict[str, list[int]] = defaultdict(list)
+        self._sizes: list[int] = []
+        for rule, signature, pattern, texts in wordings:
+            for text in texts:
+                segments = tuple(part for part in text.split(HOLE) if len(part.strip()) >= SEGMENT)
+                length = sum(map(len, segments))
+                if length < LITERAL:
+                    continue
+                trigrams = {segment[at : at + 3] for segment in map(str.lower, segments) for at in range(len(segment) - 2)}
+                number = len(self.templates)
+                self.templates.append(Template(rule, signature, pattern, segments, length))
+                self._sizes.append(len(trigrams))
+                for trigram in trigrams:
+                    self._by_trigram[trigram].append(number)
+
+    def shortlist(self, line: str) -> list[Template]:
+        """Give the wordings of whose trigrams a line holds the largest share."""
+        low = line.lower()
+        counted: Counter[int] = Counter()
+        for trigram in {low[at : at + 3] for at in range(len(low) - 2)}:
+            counted.update(self._by_trigram.get(trigram, ()))
+        scored = [(shared / self._sizes[number], number) for number, shared in counted.items() if shared >= CONTAINED * self._sizes[number]]
+        scored.sort(reverse=True)
+        # Longer wordings first among the well contained: a short one is contained in many lines.
+        best = sorted(scored[: 3 * SHORTLIST], key=lambda item: -item[0] * min(self.templates[item[1]].length, 60))
+        return [self.templates[number] for _, number in best[:SHORTLIST]]
+
+
+class Likeness(NamedTuple):
+    """How well a wording fits a line, and the line with the wording put right."""
+
+    score: float
+    repaired: str
+
+
+def align(template: Template, line: str) -> Likeness:
+    """Align a wording's literal parts with a line, in order."""
+    from rapidfuzz import fuzz
+
+    at, total = 0, 0.0
+    pieces: list[str] = []
+    for segment in template.segments:
+        rest = line[at:]
+        found = fuzz.partial_ratio_alignment(segment, rest, score_cutoff=60) if len(rest) >= len(segment) * 0.6 else None
+        if found is None:
+            continue
+        total += len(segment) * found.score / 100
+        start, end = _snap(rest, found.dest_start, found.dest_end, segment)
+        pieces += [rest[:start], segment]
+        at += end
+    pieces.append(line[at:])
+    return Likeness(total / template.length, "".join(pieces))
+
+
+def _snap(text: str, start: int, end: int, segment: str) -> tuple[int, int]:
+    """Move the borders of an aligned part by a character where the neighbours fit better (a typo at its edge)."""
+    if start > 0 and text[start - 1 : start] == segment[:1] and text[start : start + 1] != segment[:1]:
+        start -= 1
+    if end < len(text) and text[end : end + 1] == segment[-1:] and text[end - 1 : end] != segment[-1:]:
+        end += 1
+    return start, end
+
+
+class _Best(NamedTuple):
+    rank: float
+    score: float
+    template: Template
+    captures: dict[str, str]
+    read: bool
+
+
+def _best_by_rule(line: str, index: Index) -> dict[str, _Best]:
+    best: dict[str, _Best] = {}
+    for template in index.shortlist(line):
+        likeness = align(template, line)
+        if likeness.score < NEAR:
+            continue
+        captures: dict[str, str] = {}
+        read = False
+        try:
+            found = compile_pattern(template.pattern).search(likeness.repaired)
+        except PatternError:
+            continue
+        if found is not None:
+            read = True
+            captures = {name: text.strip() for name, text in found.groupdict().items() if text is not None}
+        rank = likeness.score + min(template.length, 120) / 1200 + (0.05 if read else 0.0)
+        known = best.get(template.rule)
+        if known is None or rank > known.rank:
+            best[template.rule] = _Best(rank, likeness.score, template, captures, read)
+    return best
 
 
 def find(document: Document, base: Base, hits: Sequence[Hit]) -> list[Hit]:
-    """Compare error-like lines with the signatures' wordings."""
-    return []
+    """Recognise by likeness what no signature took.
+
+    Args:
+        document: the cleaned input.
+        base: the rules.
+        hits: what the exact stage found; when a sure root cause is among it, nothing is compared.
+
+    """
+    if document.genre != "log" or not _needed(base, hits):
+        return []
+    taken = {hit.line for hit in hits if hit.span >= LITERAL}
+    found: list[Hit] = []
+    for number in _candidates(document, taken):
+        text = document.lines[number].text[:LONGEST]
+        ranked = sorted(_best_by_rule(text, base.wordings).items(), key=lambda item: -item[1].rank)
+        if not ranked:
+            continue
+        rule, best = ranked[0]
+        if best.score < (READ if best.read else CUT) or (not best.read and best.template.length < CUT_LITERAL):
+            continue
+        if len(ranked) > 1 and best.rank - ranked[1][1].rank < MARGIN and not best.read:
+            continue
+        found.append(Hit(rule, best.template.signature, number, best.captures, best.template.length, "fuzzy", round(best.score, 3)))
+    return found
+
+
+def nearest(base: Base, lines: Iterable[str], most: int = 3) -> tuple[Nearest, ...]:
+    """Name the diagnoses whose wording is nearest to some lines: leads, not claims."""
+    scores: dict[str, float] = {}
+    for text in list(lines)[:5]:
+        for rule, best in _best_by_rule(text[:LONGEST], base.wordings).items():
+            scores[rule] = max(scores.get(rule, 0.0), best.score)
+    chosen = sorted(scores.items(), key=lambda item: -item[1])[:most]
+    return tuple(Nearest(rule, base[rule].title, round(score, 3)) for rule, score in chosen)
+
+
+def _needed(base: Base, hits: Sequence[Hit]) -> bool:
+    for hit in hits:
+        rule = base[hit.rule]
+        signature = rule.signatures[hit.signature]
+        if signature.role == "root" and signature.level == "error" and signature.strength >= STRONG and not rule.symptom:
+            return False
+    return True
+
+
+def _candidates(document: Document, taken: set[int]) -> list[int]:
+    """Choose the lines to compare: error-like, not quoted, each text once, the first and the last ones."""
+    quoted = quoted_lines(document)
+    errors = {traceback.error for traceback in document.tracebacks}
+    seen: set[str] = set()
+    chosen: list[int] = []
+    for number, line in enumerate(document.lines):
+        if number in quoted or number in taken or len(line.text) < LITERAL or line.text in seen:
+            continue
+        if number in errors or _GATE.search(line.text[:LONGEST]):
+            seen.add(line.text)
+            chosen.append(number)
+    if len(chosen) > LINES:
+        first = [number for number in chosen if number in errors][: LINES // 3]
+        rest = [number for number in chosen if number not in first]
+        chosen = sorted({*first, *rest[: LINES // 3], *rest[-LINES // 3 :]})
+    return chosen

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import bisect
-from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
 
 SMALL = 192 * 1024
 """Characters up to which a plain search for every core is quicker than loading an engine."""

@@ -1,0 +1,1 @@
+"""Questions about this machine, each answered with evidence."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
-from aifix.match.exact import Hit
-from aifix.model import Document, Fact, Rule, Step
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from aifix.match.exact import Hit
+    from aifix.model import Document, Fact, Rule, Step
 
 
 @dataclass

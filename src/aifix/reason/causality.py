@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from aifix.model import Document, Step, Traceback
 from aifix.reason.candidate import Candidate, named_by
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 SURE, LIKELY = 0.8, 0.5
 """Strengths that part the candidates into three groups; within a group the earlier line goes first."""
 CONSEQUENCES = frozenset(
-    "KeyboardInterrupt SystemExit BrokenPipeError ConnectionResetError ConnectionRefusedError ConnectionAbortedError EOFError GeneratorExit CancelledError "
-    "CalledProcessError ChildFailedError ProcessExitedException ProcessRaisedException ActorDiedError RayActorError WorkerCrashedError SignalException".split()
-)
+    {
+        "KeyboardInterrupt", "SystemExit", "GeneratorExit", "CancelledError", "BrokenPipeError", "ConnectionResetError", "ConnectionRefusedError",
+        "ConnectionAbortedError", "EOFError", "CalledProcessError", "ChildFailedError", "ProcessExitedException", "ProcessRaisedException",
+        "ActorDiedError", "RayActorError", "WorkerCrashedError", "SignalException",
+    }
+)  # fmt: skip
 """Exceptions that end a process because something else ended: they never stand for an unknown root cause."""
 
 
@@ -24,7 +30,13 @@ def drop_vaguer(found: list[Candidate]) -> list[Candidate]:
     kept = [
         one
         for one in found
-        if not any(other is not one and named_by(one.rule.yields_to, other.id) and not (other.warning and not one.warning) and not named_by(other.rule.yields_to, one.id) for other in found)
+        if not any(
+            other is not one
+            and named_by(one.rule.yields_to, other.id)
+            and not (other.warning and not one.warning)
+            and not named_by(other.rule.yields_to, one.id)
+            for other in found
+        )
     ]
     result = []
     for one in kept:
@@ -48,7 +60,9 @@ def _surer(one: Candidate, other: Candidate) -> bool:
 def link(found: list[Candidate]) -> None:
     """Hang every consequence under its cause: the surest, then the earliest, of those that its rule names."""
     for one in found:
-        causes = [other for other in found if other is not one and named_by(one.rule.causes, other.id) and not other.warning and not _follows(other, one)]
+        causes = [
+            other for other in found if other is not one and named_by(one.rule.causes, other.id) and not other.warning and not _follows(other, one)
+        ]
         roots = [other for other in causes if not other.symptom] or causes
         if roots:
             one.cause = min(roots, key=_order)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aifix.fixes.rank import rank
-from aifix.match.exact import Hit
 from aifix.model import Diagnosis, Document, Evidence, Location, Match, Report, Rule, Step
 from aifix.reason import causality, templates, unknown
-from aifix.reason.candidate import Candidate
 from aifix.reason.confidence import confidence
 from aifix.reason.facts import Scope
 from aifix.reason.refine import Catalogues, candidates
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from aifix.match.exact import Hit
+    from aifix.reason.candidate import Candidate
 
 EVIDENCE = 8
 """Lines cited for one diagnosis."""

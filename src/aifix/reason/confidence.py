@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from aifix.model import Step
-from aifix.reason.candidate import Candidate
+
+if TYPE_CHECKING:
+    from aifix.reason.candidate import Candidate
 
 FUZZY = 0.82
 """Factor of a match by likeness, over its score."""

@@ -6,15 +6,28 @@ import ast
 import functools
 import math
 import re
-from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import simpleeval
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
 
 MAX_LENGTH = 2000
 """Characters of an expression; longer ones are refused before they are parsed."""
 
-TYPE_CHECKING_ERRORS = (simpleeval.InvalidExpression, TypeError, ValueError, ZeroDivisionError, IndexError, KeyError, OverflowError, AttributeError, RecursionError, MemoryError)
+TYPE_CHECKING_ERRORS = (
+    simpleeval.InvalidExpression,
+    TypeError,
+    ValueError,
+    ZeroDivisionError,
+    IndexError,
+    KeyError,
+    OverflowError,
+    AttributeError,
+    RecursionError,
+    MemoryError,
+)
 """What evaluation of a well-formed expression may raise on the facts of one log."""
 
 
@@ -57,7 +70,7 @@ def size(value: float) -> str:
     """Give a number of bytes in the unit a person would use: 1331439861 -> '1.24 GiB'."""
     sign, value = ("-", -value) if value < 0 else ("", value)
     for unit in ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"):
-        if value < 1024 or unit == "PiB":  # noqa: PLR2004 - the step between binary units
+        if value < 1024 or unit == "PiB":
             return f"{sign}{value:.0f} {unit}" if unit == "bytes" else f"{sign}{value:.2f} {unit}"
         value /= 1024
     raise AssertionError(value)  # pragma: no cover
@@ -83,7 +96,26 @@ def dim(shape: Any, index: int) -> int:
     return int(shape[index])
 
 
-WRAPPERS = ("module.", "_orig_mod.", "model.", "net.", "network.", "backbone.", "encoder.", "student.", "ema_model.", "_fsdp_wrapped_module.", "_forward_module.", "base_model.model.", "base_model.", "transformer.", "_checkpoint_wrapped_module.", "state_dict.", "generator.", "_model.")
+WRAPPERS = (
+    "module.",
+    "_orig_mod.",
+    "model.",
+    "net.",
+    "network.",
+    "backbone.",
+    "encoder.",
+    "student.",
+    "ema_model.",
+    "_fsdp_wrapped_module.",
+    "_forward_module.",
+    "base_model.model.",
+    "base_model.",
+    "transformer.",
+    "_checkpoint_wrapped_module.",
+    "state_dict.",
+    "generator.",
+    "_model.",
+)
 
 
 def prefix_only(missing: str, unexpected: str) -> bool:
@@ -163,7 +195,22 @@ def parse(expression: str) -> ast.AST:
         message = f"not an expression: {text!r} ({getattr(error, 'msg', error)})"
         raise ExpressionError(message) from error
     for node in ast.walk(tree):
-        if isinstance(node, (ast.Attribute, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp, ast.Await, ast.Yield, ast.NamedExpr, ast.JoinedStr, ast.Starred)):
+        if isinstance(
+            node,
+            (
+                ast.Attribute,
+                ast.Lambda,
+                ast.ListComp,
+                ast.SetComp,
+                ast.DictComp,
+                ast.GeneratorExp,
+                ast.Await,
+                ast.Yield,
+                ast.NamedExpr,
+                ast.JoinedStr,
+                ast.Starred,
+            ),
+        ):
             message = f"{type(node).__name__} is not part of the expression language: {text!r}"
             raise ExpressionError(message)
     return tree

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from aifix.match.captures import MAX_TEXT, parse
 from aifix.match.regex import PatternError, compile_pattern
 from aifix.model import Collector, Document, Fact, Rule
 from aifix.reason import expressions
-from aifix.reason.candidate import Candidate
+
+if TYPE_CHECKING:
+    from aifix.reason.candidate import Candidate
 
 NEAR = 60
 """Lines around a hit in which the surroundings (worker, exit code) are read."""
@@ -123,7 +125,13 @@ class Scope:
         self._document = document
         self._catalogues = catalogues
         self._searched: dict[str, bool] = {}
-        self.functions: dict[str, Callable[..., Any]] = {"has": self._has, "log": self._log, "catalogue": self._catalogue, "distinct": self._distinct, "text": self._text}
+        self.functions: dict[str, Callable[..., Any]] = {
+            "has": self._has,
+            "log": self._log,
+            "catalogue": self._catalogue,
+            "distinct": self._distinct,
+            "text": self._text,
+        }
 
     def names(self) -> dict[str, Any]:
         """Give the values by name."""
@@ -146,7 +154,7 @@ class Scope:
         if value is None:
             raise expressions.UnknownNameError(expression)
         if isinstance(value, float):
-            return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:.3g}"  # noqa: PLR2004 - beyond that a float has no units digit
+            return f"{value:.0f}" if value == int(value) and abs(value) < 1e15 else f"{value:.3g}"
         if isinstance(value, (list, tuple)):
             return "[" + ", ".join(map(str, value)) + "]"
         return str(value)

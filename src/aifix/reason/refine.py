@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from aifix.match.exact import Hit
 from aifix.match.regex import PatternError, compile_pattern
 from aifix.model import Document, Rule, Signature, Step
 from aifix.reason import facts as facts_of
 from aifix.reason.candidate import Candidate
 from aifix.reason.facts import Scope
+
+if TYPE_CHECKING:
+    from aifix.match.exact import Hit
 
 Catalogues = Callable[[], Mapping[str, Mapping[str, Any]]]
 MAX_REFINEMENTS = 5

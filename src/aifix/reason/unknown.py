@@ -8,10 +8,12 @@ from aifix.model import Document, Evidence, Location, Traceback, Unknown
 from aifix.reason.causality import CONSEQUENCES
 
 _FATAL = re.compile(
-    r"^(?:\S+: )?(?:fatal(?: error)?|FATAL(?: ERROR)?|Fatal(?: Python)? error|panic|ERROR|Error|error)(?:\[\w+\])?: \S|^thread '.*' (?:\(\d+\) )?panicked at|"
-    r"^(?:Segmentation fault|Aborted|Bus error|Killed|Illegal instruction|Floating point exception)(?: \(core dumped\))?$|^[\w.]+(?:Error|Exception): |"
-    r"^npm (?:ERR!|error) |^make(?:\[\d+\])?: \*\*\* |^E   \S|: error: |\): error TS\d+|^ *FAILED |^error\b.*: |\bfatal: |\b[1-9]\d* failed\b|\[(?:emerg|alert|crit)\] |\bERROR:  |^Caused by: |Exception in thread|"
-    r"returned non-zero exit status|exited with (?:exit )?(?:code|status) [1-9]|exit (?:code|status):? [1-9]|\[rejected\]|CONFLICT \(|\bBackOff\b|\bErrImagePull\b"
+    r"^(?:\S+: )?(?:fatal(?: error)?|FATAL(?: ERROR)?|Fatal(?: Python)? error|panic|ERROR|Error|error)(?:\[\w+\])?: \S"
+    r"|^thread '.*' (?:\(\d+\) )?panicked at|Exception in thread|^Caused by: |^[\w.]+(?:Error|Exception): "
+    r"|^(?:Segmentation fault|Aborted|Bus error|Killed|Illegal instruction|Floating point exception)(?: \(core dumped\))?$"
+    r"|^npm (?:ERR!|error) |^make(?:\[\d+\])?: \*\*\* |^E   \S|: error: |\): error TS\d+|^ *FAILED |^error\b.*: |\bfatal: |\b[1-9]\d* failed\b"
+    r"|\[(?:emerg|alert|crit)\] |\bERROR:  |returned non-zero exit status|exited with (?:exit )?(?:code|status) [1-9]|exit (?:code|status):? [1-9]"
+    r"|\[rejected\]|CONFLICT \(|\bBackOff\b|\bErrImagePull\b"
 )
 _NOISE = re.compile(r"\b(?:0|no) (?:errors?|failures?|failed)\b|WARN|[Ww]arning|\bINFO\b|DEBUG", re.IGNORECASE)
 SHOWN = 3
@@ -30,7 +32,7 @@ def unknown(document: Document, strangers: list[Traceback], location: Location |
         return None
     if strangers:
         chosen = strangers[0]
-        lines = [line for line in range(chosen.error, min(chosen.end, chosen.error + SHOWN))]
+        lines = range(chosen.error, min(chosen.end, chosen.error + SHOWN))
         evidence = tuple(Evidence(document.lines[index].number, document.lines[index].text) for index in lines)
         ranks = tuple(sorted({traceback.rank for traceback in strangers if traceback.rank is not None}))
         return Unknown(chosen.kind, chosen.message, evidence, location, ranks)
@@ -38,8 +40,12 @@ def unknown(document: Document, strangers: list[Traceback], location: Location |
         chosen = document.tracebacks[0]
         line = document.lines[min(chosen.error, len(document.lines) - 1)]
         return Unknown(chosen.kind, chosen.message, (Evidence(line.number, line.text),), location)
-    found = [line for line in document.lines if len(line.text) < 2000 and _FATAL.search(line.text) and not _NOISE.search(line.text)]  # noqa: PLR2004 - longer ones are data
+    found = [line for line in document.lines if len(line.text) < 2000 and _FATAL.search(line.text) and not _NOISE.search(line.text)]
     if not found:
         return None
     kind, _, message = found[0].text.partition(": ")
-    return Unknown(kind.strip()[:80] if message else "error", (message or found[0].text).strip(), tuple(Evidence(line.number, line.text) for line in found[:SHOWN]))
+    return Unknown(
+        kind.strip()[:80] if message else "error",
+        (message or found[0].text).strip(),
+        tuple(Evidence(line.number, line.text) for line in found[:SHOWN]),
+    )

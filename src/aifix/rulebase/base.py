@@ -7,7 +7,7 @@ import hashlib
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -15,15 +15,27 @@ from aifix.model import Rule
 from aifix.rulebase import paths
 from aifix.rulebase.compile import FORMAT, CompiledSignature, Matcher
 
+if TYPE_CHECKING:
+    from aifix.match.fuzzy import Index
+
 _RULE = msgspec.json.Decoder(Rule)
 _RAW = msgspec.json.Decoder(dict[str, msgspec.Raw])
 _MATCHER = msgspec.json.Decoder(Matcher)
+_WORDINGS = msgspec.json.Decoder(list[tuple[str, int, str, list[str]]])
+Compiled = tuple[Matcher, dict[str, msgspec.Raw], bytes, bytes]
 
 
 class Base(Mapping[str, Rule]):
     """Rules by id, decoded when first asked for, with the matcher's part ready."""
 
-    def __init__(self, matcher: Matcher, texts: Mapping[str, bytes | msgspec.Raw], catalogues: bytes = b"{}", messages: Sequence[str] = ()) -> None:
+    def __init__(
+        self,
+        matcher: Matcher,
+        texts: Mapping[str, bytes | msgspec.Raw],
+        catalogues: bytes = b"{}",
+        messages: Sequence[str] = (),
+        wordings: bytes | None = None,
+    ) -> None:
         """Hold a compiled base.
 
         Args:
@@ -31,6 +43,7 @@ class Base(Mapping[str, Rule]):
             texts: each rule as JSON, by id.
             catalogues: all catalogues as one JSON object.
             messages: what was wrong with the user's rules, a line each, for stderr.
+            wordings: the compiled wordings for the fuzzy stage; made from the rules when missing.
 
         """
         self.matcher = matcher
@@ -39,6 +52,8 @@ class Base(Mapping[str, Rule]):
         self._rules: dict[str, Rule] = {}
         self._catalogue_bytes = catalogues
         self._catalogues: dict[str, dict[str, Any]] | None = None
+        self._wording_bytes = wordings
+        self._wordings: Index | None = None
 
     def __getitem__(self, rule_id: str) -> Rule:
         rule = self._rules.get(rule_id)
@@ -62,6 +77,21 @@ class Base(Mapping[str, Rule]):
             self._catalogues = msgspec.json.decode(self._catalogue_bytes)
         return self._catalogues or {}
 
+    @property
+    def wordings(self) -> Index:
+        """The wordings of all signatures, indexed for the fuzzy stage when first asked for."""
+        if self._wordings is None:
+            from aifix.match.fuzzy import Index
+
+            if self._wording_bytes is not None:
+                listed = _WORDINGS.decode(self._wording_bytes)
+            else:
+                from aifix.rulebase.compile import wordings
+
+                listed = wordings(self.values())
+            self._wordings = Index(listed)
+        return self._wordings
+
 
 def from_rules(rules: Iterable[Rule], catalogues: Mapping[str, Any] | None = None) -> Base:
     """Make a base of rules in memory, as tests and `rules test` do."""
@@ -71,7 +101,7 @@ def from_rules(rules: Iterable[Rule], catalogues: Mapping[str, Any] | None = Non
     return Base(matcher(listed), {rule.id: msgspec.json.encode(rule) for rule in listed}, msgspec.json.encode(catalogues or {}))
 
 
-def _read(folder: str) -> tuple[Matcher, dict[str, msgspec.Raw], bytes] | None:
+def _read(folder: str) -> Compiled | None:
     """Read a compiled folder; None when it is missing, of another format, or damaged."""
     try:
         part = _MATCHER.decode(Path(folder, "matcher.json").read_bytes())
@@ -79,11 +109,12 @@ def _read(folder: str) -> tuple[Matcher, dict[str, msgspec.Raw], bytes] | None:
             return None
         texts = _RAW.decode(Path(folder, "texts.json").read_bytes())
         catalogues = Path(folder, "catalogues.json").read_bytes()
+        wordings = Path(folder, "wordings.json").read_bytes()
     except (OSError, msgspec.MsgspecError):
         return None
     if any(signature.rule not in texts for signature in part.signatures):
         return None
-    return part, texts, catalogues
+    return part, texts, catalogues, wordings
 
 
 def load() -> Base:
@@ -106,12 +137,17 @@ def load() -> Base:
             files = compiler.encode([item.rule for item in loaded], catalogues, "" if messages else mark)
             with contextlib.suppress(OSError):
                 compiler.write(files, Path(folder))
-            compiled = _MATCHER.decode(files["matcher.json"]), _RAW.decode(files["texts.json"]), files["catalogues.json"]
-    part, texts, catalogue_bytes = compiled
+            compiled = (
+                _MATCHER.decode(files["matcher.json"]),
+                _RAW.decode(files["texts.json"]),
+                files["catalogues.json"],
+                files["wordings.json"],
+            )
+    part, texts, catalogue_bytes, wordings = compiled
     own, own_messages = _user_rules()
     messages += own_messages
     if not own:
-        return Base(part, texts, catalogue_bytes, messages)
+        return Base(part, texts, catalogue_bytes, messages, wordings)
     return _merge(part, texts, catalogue_bytes, own, messages)
 
 
@@ -124,14 +160,20 @@ def _merge(part: Matcher, texts: dict[str, msgspec.Raw], catalogues: bytes, own:
     added = matcher(own)
     shift = len(part.cores)
     signatures = [signature for signature in part.signatures if signature.rule not in mine]
-    signatures += [CompiledSignature(item.rule, item.index, item.pattern, tuple(core + shift for core in item.cores), item.anywhere) for item in added.signatures]
+    signatures += [
+        CompiledSignature(item.rule, item.index, item.pattern, tuple(core + shift for core in item.cores), item.anywhere, item.detector)
+        for item in added.signatures
+    ]
     merged = Matcher(FORMAT, part.fingerprint, part.cores + added.cores, tuple(signatures))
     return Base(merged, {**texts, **{rule_id: msgspec.json.encode(rule) for rule_id, rule in mine.items()}}, catalogues, messages)
 
 
 def user_folders() -> list[tuple[str, str]]:
     """List the folders of the user's rules with their names: the project's, the user's, then installed rule packs."""
-    found = [(os.path.join(os.curdir, ".aifix", "rules"), "./.aifix/rules"), (os.path.join(paths.config_folder(), "rules"), "the user's rules")]  # noqa: PTH118
+    found = [
+        (os.path.join(os.curdir, ".aifix", "rules"), "./.aifix/rules"),  # noqa: PTH118
+        (os.path.join(paths.config_folder(), "rules"), "the user's rules"),  # noqa: PTH118
+    ]
     return [(folder, name) for folder, name in found if os.path.isdir(folder)] + _packs()  # noqa: PTH112
 
 

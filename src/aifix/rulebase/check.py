@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from aifix import api
-from aifix.model import Example, Report
-from aifix.rulebase.base import Base
-from aifix.rulebase.source import Loaded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from aifix.model import Example, Report
+    from aifix.rulebase.base import Base
+    from aifix.rulebase.source import Loaded
 
 
 def failures(loaded: Sequence[Loaded], base: Base) -> Iterator[str]:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
-from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from aifix.model import Rule
+from aifix.match.skeleton import skeletons
 from aifix.rulebase.source import Loaded, Problem, RuleError, load, load_yaml
 
-FORMAT = 3
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from aifix.model import Rule
+
+FORMAT = 5
 """Version of the compiled form; another one is rebuilt."""
 
 
@@ -26,6 +30,7 @@ class CompiledSignature(msgspec.Struct, frozen=True, array_like=True):
     pattern: str
     cores: tuple[int, ...]
     anywhere: bool
+    detector: str = ""
 
 
 class Matcher(msgspec.Struct, frozen=True):
@@ -92,7 +97,7 @@ def matcher(rules: Iterable[Rule], mark: str = "") -> Matcher:
     for rule in rules:
         for index, signature in enumerate(rule.signatures):
             numbers = tuple(cores.setdefault(core, len(cores)) for core in signature.cores)
-            signatures.append(CompiledSignature(rule.id, index, signature.pattern, numbers, signature.anywhere))
+            signatures.append(CompiledSignature(rule.id, index, signature.pattern, numbers, signature.anywhere, signature.detector))
     return Matcher(FORMAT, mark, tuple(cores), tuple(signatures))
 
 
@@ -104,7 +109,18 @@ def encode(rules: list[Rule], catalogues: dict[str, dict[str, Any]], mark: str =
         "matcher.json": msgspec.json.encode(part),
         "texts.json": msgspec.json.encode({rule.id: rule for rule in rules}),
         "catalogues.json": msgspec.json.encode(catalogues),
+        "wordings.json": msgspec.json.encode(wordings(rules)),
     }
+
+
+def wordings(rules: Iterable[Rule]) -> list[tuple[str, int, str, list[str]]]:
+    """Give every signature's wordings for the fuzzy stage: rule, signature number, pattern, skeletons."""
+    return [
+        (rule.id, index, signature.pattern, skeletons(signature.pattern))
+        for rule in rules
+        for index, signature in enumerate(rule.signatures)
+        if signature.pattern
+    ]
 
 
 def write(files: dict[str, bytes], folder: Path) -> None:

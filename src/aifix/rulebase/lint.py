@@ -7,19 +7,22 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from aifix.match.captures import TYPES
+from aifix.match.literals import MIN_CORE, weight
 from aifix.match.regex import LINEAR, PatternError, compile_pattern
 from aifix.model import Rule
 from aifix.reason import expressions, templates
 from aifix.reason.candidate import named_by
 from aifix.rulebase import source as sources
-from aifix.rulebase.patterns import MIN_CORE, weight
 from aifix.rulebase.source import Loaded, Problem, RuleError
 
 TITLE = 60
 """Characters of a title."""
 ALWAYS = frozenset({"rank", "worker", "exception", "python", "exit_code", "gpus"})
 """Facts that the engine reads around any failure."""
-_DULL = re.compile(r"^(?:s|i)(?:runtimeerror: ?|valueerror: ?|error: ?|typeerror: ?|importerror: ?|expected ?|traceback|exception: ?|warning: ?|cuda error: ?)$", re.IGNORECASE)
+_DULL = re.compile(
+    r"^(?:s|i)(?:runtimeerror: ?|valueerror: ?|error: ?|typeerror: ?|importerror: ?|expected ?|traceback|exception: ?|warning: ?|cuda error: ?)$",
+    re.IGNORECASE,
+)
 
 
 def file_problems(path: Path) -> list[Problem]:
@@ -33,7 +36,7 @@ def file_problems(path: Path) -> list[Problem]:
 
 def _all_schema_problems(path: Path) -> list[Problem]:
     try:
-        import jsonschema
+        import jsonschema  # type: ignore[import-untyped]
     except ImportError:
         return []
     try:
@@ -87,7 +90,8 @@ class _Checker:
         if len(plain_title) > TITLE + 20 * ("{" in rule.title):
             self.add("$.title", f"the title is longer than {TITLE} characters")
         for index, signature in enumerate(rule.signatures):
-            self._signature(index, signature.pattern, signature.cores)
+            if signature.pattern:
+                self._signature(index, signature.pattern, signature.cores)
             for pattern in (*signature.having, *signature.without):
                 self._linear(f"$.signatures[{index}]", pattern)
         for index, collector in enumerate(rule.collect):

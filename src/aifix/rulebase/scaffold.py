@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
 
-from aifix.model import Document, Line
+if TYPE_CHECKING:
+    from aifix.model import Document, Line
 
 _PARTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("path", re.compile(r"(?:[A-Za-z]:)?(?:[\\/][\w.+-]+){2,}")),

@@ -6,15 +6,33 @@ The structs here are the one definition of the format: the JSON Schema for edito
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 import yaml
 
 from aifix.match.captures import UnknownTypeError, expand
-from aifix.model import Action, ActionKind, Collector, Derived, Effort, Example, FixTemplate, Level, ProbeUse, Refinement, Role, Rule, Severity, Signature
-from aifix.rulebase.patterns import cores
+from aifix.match.detectors import DETECTORS
+from aifix.match.literals import cores
+from aifix.model import (
+    Action,
+    ActionKind,
+    Collector,
+    Derived,
+    Effort,
+    Example,
+    FixTemplate,
+    Level,
+    ProbeUse,
+    Refinement,
+    Role,
+    Rule,
+    Severity,
+    Signature,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MAX_FILE = 1 << 20
 """Bytes of a rule file; a larger one is refused unread."""
@@ -30,7 +48,8 @@ Within = int | Literal["all"]
 class SignatureSource(msgspec.Struct, forbid_unknown_fields=True, rename={"having": "with"}):
     """One wording that a program prints."""
 
-    pattern: Annotated[str, msgspec.Meta(min_length=6)]
+    pattern: str = ""
+    detector: str = ""
     covers: str = ""
     strength: Chance = 0.95
     role: Role = "root"
@@ -164,11 +183,12 @@ def load_yaml(text: str, file: str) -> Any:
     try:
         depth = 0
         for event in yaml.parse(text, Loader=_NoAliasLoader):
+            mark: Any = event.start_mark
             if isinstance(event, yaml.AliasEvent):
-                raise RuleError(Problem(file, event.start_mark.line + 1, event.start_mark.column + 1, "YAML aliases are not allowed in rules"))
+                raise RuleError(Problem(file, mark.line + 1, mark.column + 1, "YAML aliases are not allowed in rules"))
             depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
             if depth > MAX_DEPTH:
-                raise RuleError(Problem(file, event.start_mark.line + 1, event.start_mark.column + 1, f"nested deeper than {MAX_DEPTH} levels"))
+                raise RuleError(Problem(file, mark.line + 1, mark.column + 1, f"nested deeper than {MAX_DEPTH} levels"))
         return yaml.load(text, Loader=_NoAliasLoader)  # noqa: S506 - a subclass of the safe loader
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
@@ -257,7 +277,13 @@ def build(source: RuleSource, origin: str = "built-in") -> Rule:
         signatures=tuple(_signature(item, f"$.signatures[{index}].pattern") for index, item in enumerate(source.signatures)),
         fixes=tuple(
             FixTemplate(
-                id=fix.id, title=fix.title, prior=fix.prior, effort=fix.effort, risk=fix.risk, when=fix.when, why=fix.why.strip(),
+                id=fix.id,
+                title=fix.title,
+                prior=fix.prior,
+                effort=fix.effort,
+                risk=fix.risk,
+                when=fix.when,
+                why=fix.why.strip(),
                 do=tuple(Action(action.kind, action.text.rstrip("\n")) for action in fix.do),
             )
             for fix in source.fixes
@@ -287,11 +313,18 @@ def _expand(pattern: str, path: str) -> tuple[str, dict[str, str]]:
 
 
 def _signature(item: SignatureSource, path: str) -> Signature:
-    regex, types = _expand(item.pattern, path)
-    found, ignore_case = cores(regex)
+    if item.detector:
+        if item.pattern or item.detector not in DETECTORS:
+            reason = "takes no pattern" if item.pattern else f"is none of {', '.join(sorted(DETECTORS))}"
+            raise _PartError(path.replace(".pattern", ".detector"), f"the detector {item.detector} {reason}")
+    elif not item.pattern:
+        raise _PartError(path, "a signature needs a pattern (or a detector)")
+    regex, types = _expand(item.pattern, path) if item.pattern else ("", DETECTORS[item.detector].types)
+    found, ignore_case = cores(regex) if item.pattern else ((), False)
     return Signature(
         pattern=regex,
-        source=item.pattern,
+        source=item.pattern or f"detector {item.detector}",
+        detector=item.detector,
         cores=tuple(("i" if ignore_case else "s") + core for core in found),
         types=types,
         covers=item.covers,

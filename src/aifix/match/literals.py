@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import re
-import warnings
-from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-with warnings.catch_warnings():
-    warnings.simplefilter("ignore", DeprecationWarning)
-    try:
-        from re import _parser as sre_parse  # type: ignore[attr-defined]  # Python 3.11+
-    except ImportError:  # pragma: no cover - Python 3.10
-        import sre_parse
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+sre_parse: Any = getattr(re, "_parser", None)
+"""The standard library's own parser: it has no public name since Python 3.11."""
+if sre_parse is None:  # pragma: no cover - Python 3.10
+    import sre_parse
 
 MIN_CORE = 6
 """Characters that a core needs: shorter ones stand on too many healthy lines."""

@@ -1,0 +1,189 @@
+"""Detectors: what no single line says. A rule names one (`detector: flat-loss`); each gives lines and captures like a regex.
+
+The figures: a classifier that has learnt nothing has the cross-entropy of a uniform guess, ln(classes), and the accuracy
+1 / classes.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import defaultdict
+from typing import NamedTuple, TYPE_CHECKING
+
+
+if TYPE_CHECKING:
+    from aifix.model import Line
+    from collections.abc import Callable, Sequence
+
+NUMBER = r"[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)"
+_SPLIT = r"train(?:ing)?|val(?:id(?:ation)?)?|eval|test|total|avg|mean"
+_SAYS = r"['\"]?\s*(?:[:=|]|\bis\b|\bof\b|\s)\s*\[?\(?"
+_LOSS = re.compile(
+    rf"(?i)(?<![\w.])['\"]?(?P<name>(?:(?:{_SPLIT})[ ])?(?:[\w./-]*[_./-])?(?:loss|nll|cross_entropy)(?:[_./-][\w./-]*)?|[a-z]+loss)"
+    rf"{_SAYS}(?P<value>{NUMBER})(?![\w.%])"
+)
+_ACCURACY = re.compile(
+    rf"(?i)(?<![\w.])['\"]?(?P<name>[\w./-]*acc(?:uracy)?(?:@1|_?top_?1|1)?|top-?1)['\"]?\s*(?:[:=|]|\bis\b|\bof\b|\s)\s*\[?\(?(?P<value>{NUMBER})\s?(?P<percent>%?)"
+)
+_NORM = re.compile(rf"(?i)(?<![\w.])['\"]?(?P<name>g(?:rad(?:ient)?)?[_ -]?norm|total[_ -]norm)['\"]?\s*[:=|\s]\s*\[?\(?(?P<value>{NUMBER})(?![\w.])")
+
+LEAST = 4
+"""Values that a series needs."""
+FLAT = 0.006
+"""Spread of a flat series, relative to its mean."""
+IMPROVED = 0.02
+"""A loss that fell by this share of its start has learnt something."""
+CLASSES = 1200
+SMALL = 12
+"""Up to so many classes the values ln(k) lie far enough apart that a loss alone tells the number."""
+VANISHED = 1e-6
+"""Gradient norm below which nothing moves (float32's relative precision is 1e-7)."""
+CITED = 6
+
+
+class Detection(NamedTuple):
+    """A detector's finding: an index of a line, and captures as printed."""
+
+    line: int
+    captures: dict[str, str]
+
+
+class _Point(NamedTuple):
+    line: int
+    text: str
+    value: float
+
+
+def _series(lines: Sequence[Line], expression: re.Pattern[str], word: str) -> dict[str, list[_Point]]:
+    found: dict[str, list[_Point]] = defaultdict(list)
+    for index, line in enumerate(lines):
+        if line.rank not in (None, 0) or word not in line.text.lower() or len(line.text) > 4000:
+            continue
+        for match in expression.finditer(line.text):
+            value = float(match["value"])
+            if math.isfinite(value):
+                found[match["name"].lower().strip(" '\"")].append(_Point(index, match["value"], value))
+    return found
+
+
+def _flat(points: Sequence[_Point]) -> bool:
+    """Tell whether a series stands still from its start (or nearly) to its end."""
+    values = [point.value for point in points]
+    if len(values) < LEAST:
+        return False
+    settled = values[len(values) // 4 :] if len(values) > 2 * LEAST else values[1:]
+    mean = sum(settled) / len(settled)
+    if mean <= 0 or max(settled) - min(settled) > FLAT * mean:
+        return False
+    return values[0] - settled[-1] < IMPROVED * abs(values[0])
+
+
+def _classes(loss: float, accuracies: Sequence[float]) -> int | None:
+    """Give the number of classes for which the loss is that of a guess, confirmed by the accuracy unless they are few."""
+    for classes in range(2, CLASSES):
+        if abs(loss - math.log(classes)) > 0.004 * max(loss, 1):
+            continue
+        chance = 1 / classes
+        if any(0.8 * chance <= accuracy <= 1.25 * chance for accuracy in accuracies):
+            return classes
+        if classes <= SMALL and not accuracies:
+            return classes
+    return None
+
+
+def flat_loss(lines: Sequence[Line]) -> list[Detection]:
+    """Find a run whose loss stays that of a guess, or whose gradients have vanished while the loss stands still."""
+    losses = _series(lines, _LOSS, "loss")
+    accuracy_series = _series(lines, _ACCURACY, "acc")
+    # Accuracies are fractions or percents; both readings of a value below 1.5 % are allowed.
+    stuck = [
+        points
+        for points in accuracy_series.values()
+        if len(points) >= LEAST and max(p.value for p in points[1:]) - min(p.value for p in points[1:]) <= 0.03 * max(p.value for p in points)
+    ]
+    accuracies = [reading for points in stuck for reading in (points[-1].value, points[-1].value / 100) if 0 < reading < 1]
+    norms = _series(lines, _NORM, "norm")
+    vanished = next((points for points in norms.values() if len(points) >= LEAST and all(point.value < VANISHED for point in points[1:])), None)
+    for name in sorted(losses, key=lambda name: (not name.startswith(("val", "eval", "valid", "test")), name)):
+        points = losses[name]
+        if not _flat(points):
+            continue
+        last = points[-1]
+        classes = _classes(last.value, accuracies)
+        if classes is None and vanished is None:
+            continue
+        captures = {"loss": last.text, "loss_name": name, "first_loss": points[0].text, "points": str(len(points))}
+        if classes is not None:
+            captures["classes"] = str(classes)
+        if stuck:
+            beside = [point.text for series in stuck for point in series if point.line == last.line]
+            captures["accuracy"] = beside[0] if beside else stuck[0][-1].text
+        if vanished is not None:
+            captures["grad_norm"] = vanished[-1].text
+        return [Detection(point.line, captures) for point in points[-CITED:]]
+    return []
+
+
+_NAN = re.compile(
+    r"(?i)(?<![\w.])['\"]?(?P<component>[\w./-]*(?:loss|cost|nll|ppl|perplexity|objective)[\w./-]*|loss[\w./-]*)['\"]?\s*(?:[:=|]|\bis\b|\bof\b|\s)\s*\[?\(?(?:tensor\()?(?P<value>nan|[-+]?inf(?:inity)?)\b"
+)
+_STEP = re.compile(
+    r"(?i)(?P<step>(?:epoch|step|iter(?:ation)?|batch|update|it)s?\W{0,3}\[?\d+(?:\]?\s?[/,|-]\s?\[?\d+)?\]?(?:\[\s*\d+/\d+\])?(?:,?\s(?:step|iter(?:ation)?|batch)\W{0,3}\d+(?:/\d+)?)?)"
+)
+_RATE = re.compile(rf"(?i)(?<![\w.])['\"]?(?:lr|learning_rate|learning rate)['\"]?\s*[:=|\s]\s*\[?(?P<rate>{NUMBER})")
+
+
+def nan_loss(lines: Sequence[Line]) -> list[Detection]:
+    """Find losses that are printed as nan or inf, whatever the logger: the first line of each component, and a few more."""
+    found: list[Detection] = []
+    step = ""
+    for index, line in enumerate(lines):
+        text = line.text
+        if len(text) > 4000:
+            continue
+        if "loss" in text or "Loss" in text or "nan" in text or "LOSS" in text:
+            here = _STEP.search(text)
+            if here:
+                step = here["step"].strip()
+        if "nan" not in text and "inf" not in text and "NaN" not in text and "NAN" not in text and "Inf" not in text:
+            continue
+        components = list(_NAN.finditer(text))
+        if not components:
+            continue
+        rate = _RATE.search(text)
+        chosen = min(components, key=lambda match: (match["component"].lower() in {"loss", "total_loss", "train_loss"}, match.start()))
+        captures = {"component": chosen["component"], "value": chosen["value"]}
+        if step:
+            captures["step"] = step
+        if rate:
+            captures["learning_rate"] = rate["rate"]
+        found.append(Detection(index, captures))
+        if len(found) >= CITED:
+            break
+    return found
+
+
+class Detector(NamedTuple):
+    """A detector, the types of its captures, and literals of which one stands in every log that it can find something in."""
+
+    find: Callable[[Sequence[Line]], list[Detection]]
+    types: dict[str, str]
+
+
+DETECTORS: dict[str, Detector] = {
+    "flat-loss": Detector(
+        flat_loss,
+        {
+            "loss": "float",
+            "loss_name": "text",
+            "first_loss": "float",
+            "points": "int",
+            "classes": "int",
+            "accuracy": "float",
+            "grad_norm": "float",
+        },
+    ),
+    "nan-loss": Detector(nan_loss, {"component": "text", "value": "text", "step": "text", "learning_rate": "float"}),
+}
+"""By the name that rules use."""
