@@ -28,9 +28,7 @@ class Installed:
         self.folder = folder
         self.python = scripts / "python"
         self.aifix = scripts / "aifix"
-        kept = {
-            name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "AIFIX", "VIRTUAL_ENV", "COLUMNS", "COV_"))
-        }
+        kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "AIFIX", "VIRTUAL_ENV", "COLUMNS", "COV_"))}
         home = folder / "home"
         home.mkdir(exist_ok=True)
         self.environ = kept | {

@@ -43,9 +43,7 @@ def test_one_bad_file_among_good_ones(here: Installed) -> None:
     assert "nowhere.log" in done.err
 
 
-@pytest.mark.parametrize(
-    "data", [b"", b"\0" * 1000, b"\xff\xfe\x80", bytes(range(256)) * 100, b"\n", b"\r", b"\x1b[" * 1000, b"x" * 3_000_000]
-)
+@pytest.mark.parametrize("data", [b"", b"\0" * 1000, b"\xff\xfe\x80", bytes(range(256)) * 100, b"\n", b"\r", b"\x1b[" * 1000, b"x" * 3_000_000])
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
 def test_files_of_junk(here: Installed, data: bytes, form: str) -> None:
     (here.folder / "junk.log").write_bytes(data)
@@ -66,6 +64,17 @@ def test_usage_errors(here: Installed) -> None:
         assert done.status == 2, arguments
         assert done.err
         assert "Traceback" not in done.err
+
+
+def test_every_command_has_help(here: Installed) -> None:
+    shown = here.run("--help")
+    assert shown.status == 0, shown.err
+    commands = [line.split()[0] for line in shown.out.decode().partition("Commands:")[2].splitlines() if line.strip()]
+    assert {"diagnose", "explain", "why", "rules"} <= set(commands)
+    for command in commands:
+        done = here.run(command, "--help")
+        assert done.status == 0, done.err
+        assert done.out.startswith(b"Usage: aifix " + command.encode())
 
 
 BROKEN = {
@@ -102,9 +111,7 @@ def test_a_good_rule_of_the_users_is_used(here: Installed) -> None:
         "signatures:\n  - pattern: 'the widget sulks about {what:word}'\n"
         "fixes:\n  - {id: pet, title: Pet it, prior: 0.5, effort: low, risk: none, do: [{kind: note, text: Gently.}]}\n"
     )
-    log = (
-        b'Traceback (most recent call last):\n  File "frob.py", line 7, in main\n    frob(3)\nfrob.FrobError: the widget sulks about rain\n'
-    )
+    log = b'Traceback (most recent call last):\n  File "frob.py", line 7, in main\n    frob(3)\nfrob.FrobError: the widget sulks about rain\n'
     done = here.run(data=log)
     assert "my.frob" in done.err
     assert "Pet it" in done.err

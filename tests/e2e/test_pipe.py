@@ -44,11 +44,10 @@ def test_the_input_passes_byte_for_byte(here: Installed, name: str) -> None:
 
 
 def corpora() -> list[Path]:
-    folders = [ROOT / "tests" / "corpus", ROOT.parent / "shared" / "corpus"]
+    folders = [ROOT / "src" / "aifix" / "examples", ROOT / "tests" / "corpus", ROOT.parent / "shared" / "corpus"]
     return sorted(log for folder in folders for log in folder.rglob("*.log"))
 
 
-@pytest.mark.skipif(not corpora(), reason="no corpus beside this checkout")
 def test_every_corpus_log_passes_byte_for_byte(here: Installed) -> None:
     def passes(number: int, log: Path) -> str:
         done = here.bash(f"cat '{log}' | aifix >out{number} 2>err{number}; echo ${{PIPESTATUS[1]}}; cmp '{log}' out{number}")
@@ -265,8 +264,7 @@ def test_memory_is_bounded(here: Installed, kind: str, chunk: bytes, size: int) 
     while written < size:
         number += 1
         data = chunk or b"".join(
-            b'Traceback (most recent call last):\n  File "a%d.py", line %d, in f\n    g()\nOddError%d: thing %d broke\n'
-            % (number, k, k, number * k)
+            b'Traceback (most recent call last):\n  File "a%d.py", line %d, in f\n    g()\nOddError%d: thing %d broke\n' % (number, k, k, number * k)
             for k in range(2000)
         )
         process.stdin.write(data)

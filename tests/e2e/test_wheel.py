@@ -62,9 +62,7 @@ def test_it_works_without_the_source_tree(here: Installed) -> None:
 
 def test_version_is_the_distributions(here: Installed) -> None:
     code = "from importlib.metadata import version; print(version('aifix-kb'))"
-    told = subprocess.run(
-        [here.python, "-c", code], capture_output=True, text=True, check=True, cwd=here.folder, env=here.environ
-    ).stdout.strip()
+    told = subprocess.run([here.python, "-c", code], capture_output=True, text=True, check=True, cwd=here.folder, env=here.environ).stdout.strip()
     assert here.run("--version").out.decode() == f"aifix {told}\n"
 
 
