@@ -87,9 +87,7 @@ def test_github_escapes() -> None:
     report = Report(
         source="-",
         failed=True,
-        diagnoses=(
-            msgspec.structs.replace(OOM, title="100 %: a, b", evidence=(Evidence(1, "50 %\nx"),), location=Location("/ci/work/a,b.py", 3)),
-        ),
+        diagnoses=(msgspec.structs.replace(OOM, title="100 %: a, b", evidence=(Evidence(1, "50 %\nx"),), location=Location("/ci/work/a,b.py", 3)),),
     )
     shown = github.annotate(report, workspace="/ci/work")
     assert shown.startswith("::error file=a%2Cb.py,line=3,title=100 %25%3A a%2C b::cuda.oom, 97 %25 sure, rank 3%0Aline 1: 50 %25%0A")

@@ -33,9 +33,7 @@ def dump(report: Report) -> bytes:
             {
                 "ruleId": UNKNOWN,
                 "level": "error",
-                "message": {
-                    "text": sanitise_block(f"{unknown.kind}: {unknown.message}" if unknown.kind else unknown.message) or "The run failed."
-                },
+                "message": {"text": sanitise_block(f"{unknown.kind}: {unknown.message}" if unknown.kind else unknown.message) or "The run failed."},
                 **_places(unknown.location, unknown.evidence, report.source),
                 "properties": {"nearest": [{"id": near.id, "score": near.score} for near in unknown.nearest]},
             }

@@ -263,12 +263,8 @@ class _Page:
 
     def unexplained(self) -> None:
         self.add("")
-        self.add(
-            *[self.paint.bad(line) for line in hang("the run failed, and its output does not say why", self.width, f"{self.signs.failed} ")]
-        )
-        advice = (
-            "No error text was found. Look at the program's own log files, or at the kernel's (dmesg), and pass them to aifix diagnose."
-        )
+        self.add(*[self.paint.bad(line) for line in hang("the run failed, and its output does not say why", self.width, f"{self.signs.failed} ")])
+        advice = "No error text was found. Look at the program's own log files, or at the kernel's (dmesg), and pass them to aifix diagnose."
         self.add(*hang(advice, self.width, MARGIN))
 
     def hints(self, hints: Sequence[Diagnosis]) -> None:

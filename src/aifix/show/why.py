@@ -28,9 +28,7 @@ def render_why(report: Report, *, width: int, colour: bool, encoding: str = "utf
         page.unknown(report)
     if not page.out:
         page.out.append(
-            "aifix: the run failed, and no error text was found"
-            if report.failed
-            else "aifix: nothing failed, so there is nothing to derive"
+            "aifix: the run failed, and no error text was found" if report.failed else "aifix: nothing failed, so there is nothing to derive"
         )
     return fit_encoding("\n".join(page.out).strip("\n") + "\n", encoding)
 
@@ -137,9 +135,7 @@ class _Derivation:
         if unknown is None:
             return
         self.out.append("")
-        self.out += [
-            self.paint.strong(line) for line in hang(f"unknown: {sanitise(unknown.kind)}: {sanitise(unknown.message)}", self.width, "")
-        ]
+        self.out += [self.paint.strong(line) for line in hang(f"unknown: {sanitise(unknown.kind)}: {sanitise(unknown.message)}", self.width, "")]
         for item in unknown.evidence:
             self.row(f"line {item.line}", sanitise(item.text))
         for near in _sorted(unknown.nearest):
