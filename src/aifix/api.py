@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from aifix.intake import document as intake
-from aifix.match import exact, fuzzy
+from aifix.match import context, exact, fuzzy
 from aifix.match.keeper import Keeper
 from aifix.reason.conclude import conclude
 from aifix.rulebase import base as rulebase
@@ -80,8 +80,8 @@ def diagnose_blocks(blocks: Iterable[tuple[int, bytes]], *, source: str = "-", g
 def diagnose_document(document: Document, *, base: Base | None = None) -> Report:
     """Diagnose a cleaned document."""
     rules = base or rule_base()
-    hits = exact.find(document, rules.matcher)
-    hits += fuzzy.find(document, rules, hits)
+    hits = context.fitting(exact.find(document, rules.matcher), document, rules)
+    hits += context.fitting(fuzzy.find(document, rules, hits), document, rules)
     return conclude(document, hits, rules, lambda: rules.catalogues, locate=_locate)
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from typing import NamedTuple, TYPE_CHECKING
-
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from aifix.model import Line
     from collections.abc import Callable, Sequence
+
+    from aifix.model import Line
 
 NUMBER = r"[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)"
 _SPLIT = r"train(?:ing)?|val(?:id(?:ation)?)?|eval|test|total|avg|mean"

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aifix.match.exact import Hit, quoted_lines
 from aifix.match.regex import PatternError, compile_pattern
-from aifix.match.skeleton import HOLE
+from aifix.match.skeleton import HOLE, skeletons
+from aifix.match.unexplained import unexplained
 from aifix.model import Document, Nearest
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ CUT = 0.9
 """Bar of a line that it does not read even so: cut, or reworded at a number."""
 CUT_LITERAL = 28
 MARGIN = 0.02
+RIVALS = 0.06
+"""Wordings ranked this near to the best are handed on too: context conditions may rule the best one out."""
 NEAR = 0.55
 """Bar of a wording that is shown as near."""
 STRONG = 0.75
@@ -48,6 +51,9 @@ _GATE = re.compile(
     r"out of|memory|timed? ?out|illegal|undefined|not impl|not comp|must|should be|already|unknown|requires?|incompat|corrupt|truncat|nan\b|"
     r"unrecogni|refused|no module|not available|overflow|divisible|too (?:large|many|small|old|long)|cuda|nccl"
 )
+
+
+_DIGITS = re.compile(r"-?\d+")
 
 
 class Template(NamedTuple):
@@ -114,10 +120,38 @@ def align(template: Template, line: str) -> Likeness:
             continue
         total += len(segment) * found.score / 100
         start, end = _snap(rest, found.dest_start, found.dest_end, segment)
+        if _DIGITS.findall(segment) != _DIGITS.findall(rest[start:end]):
+            continue  # a number in a wording is never a typo: exit code 1 is not exit code -9
         pieces += [rest[:start], segment]
         at += end
     pieces.append(line[at:])
     return Likeness(total / template.length, "".join(pieces))
+
+
+def reread(pattern: str, line: str) -> dict[str, str]:
+    """Read a mistyped line by a pattern: its captures once the wording is put right; empty when they do not fit.
+
+    Args:
+        pattern: a regex, captures expanded.
+        line: the text.
+    """
+    line = line[:LONGEST]
+    for text in skeletons(pattern):
+        segments = tuple(part for part in text.split(HOLE) if len(part.strip()) >= SEGMENT)
+        length = sum(map(len, segments))
+        if length < 2 * SEGMENT or not _alike(max(segments, key=len), line):
+            continue
+        likeness = align(Template("", 0, pattern, segments, length), line)
+        found = compile_pattern(pattern).search(likeness.repaired) if likeness.score >= READ else None
+        if found is not None:
+            return {name: text.strip() for name, text in found.groupdict().items() if text}
+    return {}
+
+
+def _alike(segment: str, line: str) -> bool:
+    """Tell cheaply whether a part can stand in a line, mistyped: half of its trigrams do."""
+    trigrams = {segment[at : at + 3] for at in range(len(segment) - 2)}
+    return sum(trigram in line for trigram in trigrams) * 2 >= len(trigrams)
 
 
 def _snap(text: str, start: int, end: int, segment: str) -> tuple[int, int]:
@@ -168,7 +202,7 @@ def find(document: Document, base: Base, hits: Sequence[Hit]) -> list[Hit]:
         hits: what the exact stage found; when a sure root cause is among it, nothing is compared.
 
     """
-    if document.genre != "log" or not _needed(base, hits):
+    if document.genre != "log" or (_explained(base, hits) and not _strangers(document, hits)):
         return []
     taken = {hit.line for hit in hits if hit.span >= LITERAL}
     found: list[Hit] = []
@@ -177,13 +211,17 @@ def find(document: Document, base: Base, hits: Sequence[Hit]) -> list[Hit]:
         ranked = sorted(_best_by_rule(text, base.wordings).items(), key=lambda item: -item[1].rank)
         if not ranked:
             continue
-        rule, best = ranked[0]
-        if best.score < (READ if best.read else CUT) or (not best.read and best.template.length < CUT_LITERAL):
+        top = ranked[0][1].rank
+        if len(ranked) > 1 and top - ranked[1][1].rank < MARGIN and not ranked[0][1].read:
             continue
-        if len(ranked) > 1 and best.rank - ranked[1][1].rank < MARGIN and not best.read:
-            continue
-        found.append(Hit(rule, best.template.signature, number, best.captures, best.template.length, "fuzzy", round(best.score, 3)))
+        for rule, best in ranked:
+            if top - best.rank <= RIVALS and _passes(best):
+                found.append(Hit(rule, best.template.signature, number, best.captures, best.template.length, "fuzzy", round(best.score, 3)))
     return found
+
+
+def _passes(best: _Best) -> bool:
+    return best.score >= READ if best.read else best.score >= CUT and best.template.length >= CUT_LITERAL
 
 
 def nearest(base: Base, lines: Iterable[str], most: int = 3) -> tuple[Nearest, ...]:
@@ -196,13 +234,19 @@ def nearest(base: Base, lines: Iterable[str], most: int = 3) -> tuple[Nearest, .
     return tuple(Nearest(rule, base[rule].title, round(score, 3)) for rule, score in chosen)
 
 
-def _needed(base: Base, hits: Sequence[Hit]) -> bool:
+def _strangers(document: Document, hits: Sequence[Hit]) -> bool:
+    """Tell whether a traceback's error was taken by no signature."""
+    return bool(unexplained(document, {hit.line for hit in hits}))
+
+
+def _explained(base: Base, hits: Sequence[Hit]) -> bool:
+    """Tell whether a sure root cause was found exactly."""
     for hit in hits:
         rule = base[hit.rule]
         signature = rule.signatures[hit.signature]
         if signature.role == "root" and signature.level == "error" and signature.strength >= STRONG and not rule.symptom:
-            return False
-    return True
+            return True
+    return False
 
 
 def _candidates(document: Document, taken: set[int]) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aifix.model import Document, Step, Traceback
+from aifix.model import Step, Traceback
 from aifix.reason.candidate import Candidate, named_by
 
 if TYPE_CHECKING:
@@ -12,14 +12,6 @@ if TYPE_CHECKING:
 
 SURE, LIKELY = 0.8, 0.5
 """Strengths that part the candidates into three groups; within a group the earlier line goes first."""
-CONSEQUENCES = frozenset(
-    {
-        "KeyboardInterrupt", "SystemExit", "GeneratorExit", "CancelledError", "BrokenPipeError", "ConnectionResetError", "ConnectionRefusedError",
-        "ConnectionAbortedError", "EOFError", "CalledProcessError", "ChildFailedError", "ProcessExitedException", "ProcessRaisedException",
-        "ActorDiedError", "RayActorError", "WorkerCrashedError", "SignalException",
-    }
-)  # fmt: skip
-"""Exceptions that end a process because something else ended: they never stand for an unknown root cause."""
 
 
 def drop_vaguer(found: list[Candidate]) -> list[Candidate]:
@@ -89,23 +81,6 @@ def _order(one: Candidate) -> tuple[int, int, float, int]:
 def order(found: list[Candidate]) -> list[Candidate]:
     """Order candidates: roots first (surest group, then time), then what follows from them."""
     return sorted(found, key=lambda one: (one.cause is not None or one.symptom, _order(one)))
-
-
-def unexplained(document: Document, found: Sequence[Candidate]) -> list[Traceback]:
-    """Give the tracebacks that no candidate explains: neither they nor another part of their chain was hit."""
-    lines = set().union(*(one.lines for one in found)) if found else set()
-    chains: list[list[Traceback]] = []
-    for traceback in document.tracebacks:
-        if traceback.relation != "first" and chains:
-            chains[-1].append(traceback)
-        else:
-            chains.append([traceback])
-    left: list[Traceback] = []
-    for chain in chains:
-        if any(line in lines for traceback in chain for line in range(traceback.start, traceback.end)):
-            continue
-        left += [traceback for traceback in chain if traceback.kind and traceback.kind.rpartition(".")[2] not in CONSEQUENCES]
-    return left
 
 
 def yields_to_unknown(one: Candidate, strangers: Sequence[Traceback]) -> bool:

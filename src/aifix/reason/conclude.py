@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from aifix.fixes.rank import rank
+from aifix.match.unexplained import unexplained
 from aifix.model import Diagnosis, Document, Evidence, Location, Match, Report, Rule, Step
 from aifix.reason import causality, templates, unknown
 from aifix.reason.confidence import confidence
@@ -36,7 +37,7 @@ def conclude(document: Document, hits: list[Hit], rules: Mapping[str, Rule], cat
         hits = _within_tracebacks(document, hits)
     found = causality.drop_vaguer(candidates(hits, document, rules, catalogues))
     errors = [one for one in found if not one.warning]
-    strangers = causality.unexplained(document, errors)
+    strangers = unexplained(document, {line for one in errors for line in one.lines})
     causality.link(found)
     errors = [one for one in errors if not causality.yields_to_unknown(one, strangers)]
     # A cause that itself gave way to an unknown error explains nothing.

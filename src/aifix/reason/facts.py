@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from aifix.match.captures import MAX_TEXT, parse
+from aifix.match.fuzzy import reread
 from aifix.match.regex import PatternError, compile_pattern
 from aifix.model import Collector, Document, Fact, Rule
 from aifix.reason import expressions
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
 
 NEAR = 60
 """Lines around a hit in which the surroundings (worker, exit code) are read."""
+
+
+REREAD = 4
+"""Hit lines that are read again as mistyped."""
 
 
 def fact(kind: str, text: str) -> Fact:
@@ -54,6 +59,18 @@ def collect(candidate: Candidate, document: Document, collectors: tuple[Collecto
             if fresh and index not in candidate.support and index not in candidate.lines:
                 candidate.support.append(index)
             break
+        else:
+            _reread(candidate, document, collector)
+
+
+def _reread(candidate: Candidate, document: Document, collector: Collector) -> None:
+    """Look into the hit lines once more, as mistyped: a message with one wrong letter still has its numbers."""
+    for index in sorted(candidate.lines)[:REREAD]:
+        found = {name: text for name, text in reread(collector.pattern, document.lines[index].text).items() if name not in candidate.facts}
+        for name, text in found.items():
+            candidate.facts[name] = fact(collector.types[name], text)
+        if found:
+            return
 
 
 def _order(anchor: int, total: int, collector: Collector) -> list[int]:

@@ -6,8 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from aifix.match.regex import PatternError, compile_pattern
-from aifix.model import Document, Rule, Signature, Step
+from aifix.model import Document, Rule, Step
 from aifix.reason import facts as facts_of
 from aifix.reason.candidate import Candidate
 from aifix.reason.facts import Scope
@@ -24,7 +23,7 @@ def candidates(hits: list[Hit], document: Document, rules: Mapping[str, Rule], c
     """Group hits by rule, keep those whose context fits, gather facts and refine.
 
     Args:
-        hits: what the matcher found.
+        hits: what the matcher found, its context conditions checked.
         document: the cleaned input.
         rules: the base.
         catalogues: gives the vendor tables.
@@ -33,12 +32,14 @@ def candidates(hits: list[Hit], document: Document, rules: Mapping[str, Rule], c
         One candidate an id, in the order of their first lines.
 
     """
-    context = _Context(document)
     grouped: dict[str, list[Hit]] = defaultdict(list)
+    likened: set[int] = set()
     for hit in hits:
-        rule = rules[hit.rule]
-        if context.fits(rule.signatures[hit.signature], hit):
-            grouped[hit.rule].append(hit)
+        if hit.kind == "fuzzy":
+            if hit.line in likened:
+                continue  # the fuzzy stage names rivals best first; the first one whose context fits has the line
+            likened.add(hit.line)
+        grouped[hit.rule].append(hit)
     found: dict[str, Candidate] = {}
     for rule_id, listed in grouped.items():
         candidate = Candidate(rules[rule_id], listed)
@@ -87,35 +88,3 @@ def _merge(one: Candidate, other: Candidate) -> Candidate:
     lead.strength = max(lead.strength, rest.strength)
     lead.span = max(lead.span, rest.span)
     return lead
-
-
-class _Context:
-    """Looks up the context conditions of signatures, each pattern once a log."""
-
-    def __init__(self, document: Document) -> None:
-        self._lines = document.lines
-        self._found: dict[str, list[int]] = {}
-
-    def fits(self, signature: Signature, hit: Hit) -> bool:
-        return all(self._stands(pattern, hit.line, signature.within) for pattern in signature.having) and not any(
-            self._stands(pattern, hit.line, signature.within) for pattern in signature.without
-        )
-
-    def _stands(self, pattern: str, line: int, within: int | None) -> bool:
-        if within == 0:
-            try:
-                return compile_pattern(pattern).search(self._lines[line].text) is not None
-            except PatternError:
-                return False
-        where = self._where(pattern)
-        return bool(where) if within is None else any(abs(index - line) <= within for index in where)
-
-    def _where(self, pattern: str) -> list[int]:
-        if pattern not in self._found:
-            try:
-                expression = compile_pattern(pattern)
-            except PatternError:
-                self._found[pattern] = []
-            else:
-                self._found[pattern] = [index for index, line in enumerate(self._lines) if expression.search(line.text)]
-        return self._found[pattern]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from aifix.match.unexplained import CONSEQUENCES
 from aifix.model import Document, Evidence, Location, Traceback, Unknown
-from aifix.reason.causality import CONSEQUENCES
 
 _FATAL = re.compile(
     r"^(?:\S+: )?(?:fatal(?: error)?|FATAL(?: ERROR)?|Fatal(?: Python)? error|panic|ERROR|Error|error)(?:\[\w+\])?: \S"

@@ -1,0 +1,33 @@
+"""Tracebacks that no signature took."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aifix.model import Document, Traceback
+
+CONSEQUENCES = frozenset(
+    {
+        "KeyboardInterrupt", "SystemExit", "GeneratorExit", "CancelledError", "BrokenPipeError", "ConnectionResetError", "ConnectionRefusedError",
+        "ConnectionAbortedError", "EOFError", "CalledProcessError", "ChildFailedError", "ProcessExitedException", "ProcessRaisedException",
+        "ActorDiedError", "RayActorError", "WorkerCrashedError", "SignalException",
+    }
+)  # fmt: skip
+"""Exceptions that end a process because something else ended: they never stand for an unknown root cause."""
+
+
+def unexplained(document: Document, lines: set[int]) -> list[Traceback]:
+    """Give the tracebacks that nothing explains: no part of their chain is among the lines that were hit."""
+    chains: list[list[Traceback]] = []
+    for traceback in document.tracebacks:
+        if traceback.relation != "first" and chains:
+            chains[-1].append(traceback)
+        else:
+            chains.append([traceback])
+    left: list[Traceback] = []
+    for chain in chains:
+        if any(line in lines for traceback in chain for line in range(traceback.start, traceback.end)):
+            continue
+        left += [traceback for traceback in chain if traceback.kind and traceback.kind.rpartition(".")[2] not in CONSEQUENCES]
+    return left
