@@ -1,15 +1,529 @@
-"""What kind of text an input is: the output of a run, or something that merely quotes one."""
+"""What kind of text an input is: the output of a run, or something that merely quotes one.
+
+A message that a README, a test or a chat quotes was never uttered by a program, so nothing must be diagnosed from it.
+The default is 'log': every other genre needs several signs at once and little or nothing that only a run prints.
+"""
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from aifix.intake.lines import is_progress
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from aifix.model import Genre, Line, Traceback
+
+_SAMPLE = 3000  # lines looked at: the head and the tail of anything longer
+_UNIFORM = 20  # a shape that recurs so often (training steps, downloads) tells nothing about the rest
+_ENOUGH = 4  # lines below which nothing is decided
+
+_STOPWORDS = frozenset(
+    [
+        "a",
+        "about",
+        "after",
+        "all",
+        "also",
+        "an",
+        "and",
+        "any",
+        "are",
+        "as",
+        "at",
+        "be",
+        "because",
+        "been",
+        "before",
+        "but",
+        "by",
+        "can",
+        "could",
+        "did",
+        "do",
+        "does",
+        "each",
+        "even",
+        "every",
+        "few",
+        "for",
+        "from",
+        "had",
+        "has",
+        "have",
+        "here",
+        "how",
+        "i",
+        "if",
+        "in",
+        "into",
+        "is",
+        "it",
+        "its",
+        "just",
+        "like",
+        "look",
+        "many",
+        "may",
+        "means",
+        "more",
+        "most",
+        "much",
+        "must",
+        "need",
+        "never",
+        "no",
+        "nor",
+        "not",
+        "of",
+        "off",
+        "often",
+        "on",
+        "once",
+        "one",
+        "only",
+        "or",
+        "other",
+        "our",
+        "out",
+        "over",
+        "same",
+        "see",
+        "should",
+        "since",
+        "so",
+        "some",
+        "still",
+        "such",
+        "than",
+        "that",
+        "the",
+        "their",
+        "them",
+        "then",
+        "there",
+        "these",
+        "they",
+        "this",
+        "those",
+        "though",
+        "to",
+        "too",
+        "two",
+        "under",
+        "until",
+        "up",
+        "use",
+        "used",
+        "usually",
+        "very",
+        "was",
+        "we",
+        "were",
+        "what",
+        "when",
+        "where",
+        "which",
+        "while",
+        "who",
+        "why",
+        "will",
+        "with",
+        "without",
+        "would",
+        "you",
+        "your",
+    ]  # noqa: SIM905: one word a line would be two screens
+)
+_WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
+_DIGITS = re.compile(r"\d+")
+
+# ---- what only a run prints
+_UTTERED = re.compile(
+    r"(?:[A-Za-z_][\w]*\.)*[A-Z]\w*(?:Error|Exception|Interrupt)(?:\(\w+\))?(?:: |:?$)"
+    r"|Traceback \(most recent|(?:ERROR|FATAL|CRITICAL|WARNING|WARN|INFO|DEBUG)\b[ :\]]|\[(?:ERROR|INFO|WARN|WARNING|DEBUG)\]"
+    r"|npm (?:ERR!|error|WARN|warn)|(?:error|fatal|warning|note|hint|ERROR|srun|slurmstepd|make|ninja|collect2|ld)(?:\[\w+\])?: "
+    r"|\$ (?!git (?:diff|log|show|grep)|gh |man |cat |grep |rg |head |less )|[\w.-]+@[\w.-]+[:~ ].{0,60}[$#%] "
+    r"|PS [A-Z]:|[A-Z]:\\.*>|>>> |frame #\d+: |NVRM: |node-\d+:\d+:\d+ |\S+:\d+:\d+ \[\d+\] NCCL|Segmentation fault|Killed$|Aborted"
+    r"|[\w./\\-]+\.(?:c|cc|cpp|cu|cuh|h|hpp|py|ts|rs):\d+(?::\d+)?[:\]]? (?:fatal |internal )?(?:error|warning|note|\[)"
+    r"|[\w./\\-]+\.(?:cc|cpp|py):\d+\] |\s+at .{1,200}[(:]\S+:\d+:\d+\)?$|E   |={5,} .* ={5,}$|FAILED|PASSED|terminate called"
+    r"|Collecting |Requirement already|Downloading |Successfully |Building |Epoch[ :\[]\d|[Ss]tep[ :]\d|Loading |Saving |Processing \w+ "
+)
+_LOGGED = re.compile(r"DEBUG|INFO|WARN|ERROR|CRITICAL|FATAL| pid=|\d{4} \d\d:\d\d:\d\d\.")
+
+# ---- diffs
+_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
+_DIFF_HEAD = re.compile(r"diff --git |index [0-9a-f]{6,}\.\.|--- (?:a/|\S+\t|/dev/null)|\+\+\+ (?:b/|\S+\t|/dev/null)|Index: \S")
+
+# ---- listings
+_COMMIT = re.compile(r"[*|\\/ ]{0,12}\b[0-9a-f]{7,40}\b (?:\([^)]*\) )?\S")
+_TICKET = re.compile(r"(?:[-*] )?(?:\[?#\d{1,6}\]?|[A-Z]{2,10}-\d{1,6})(?:\t|[ ]{1,}|: )\S")
+_GREP = re.compile(r"(?:\./)?[\w./\\@+-]{1,200}\.\w{1,6}[:-]\d{1,6}[:-](?P<rest>.*)$")
+_GREP_CODE = re.compile(r"raise |throw |re\.|[\"'`]|def |#|//|assert|return |match|import |=|\* ")
+_HISTORY = re.compile(r"\s*(\d{1,6})\*?\s{1,4}(?:\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?\s+)?[a-z.~/][\w./~-]*(?:\s|$)")
+_VERSION_HEAD = re.compile(r"(?:#{1,4} |\[)?\[?[vV]?\d+\.\d+(?:\.\d+)?\]?(?: .{0,40})?$|#{1,4} (?:Unreleased|\[Unreleased\])")
+_CHANGE_HEAD = re.compile(r"(?:#{2,4} )?(?:Added|Fixed|Changed|Removed|Deprecated|Security|Bug [Ff]ixes|Features|New|Breaking.*):?$")
+
+# ---- manuals
+_MAN_LINE = re.compile(r"[A-Za-z][\w.+-]*\(\d\w?\)\s{2,}.*\(\d\w?\)$")
+_MAN_HEADS = frozenset(
+    ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "ENVIRONMENT", "FILES", "SEE ALSO", "BUGS", "AUTHOR", "EXAMPLES")
+    + ("NOTES", "RETURN VALUE", "ERRORS", "DIAGNOSTICS", "COPYRIGHT", "HISTORY", "AUTHORS", "EXAMPLE", "COMMANDS", "ARGUMENTS")
+)
+_FLAG = re.compile(r"\s{2,}-{1,2}[A-Za-z][\w-]*(?:[ =,].*|)$")
+
+# ---- chats and mails
+_SAID = re.compile(
+    r"(?:\[?(?:\d{4}-\d\d-\d\d |\d\d?/\d\d?/\d{2,4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?\]?(?: -)?\s+)?"
+    r"(?:<[@+ ]?(?P<nick>[\w.|\[\]-]{1,30})>|@?(?P<name>[A-Za-z][\w.-]{1,24}(?: [A-Z][\w.-]{0,20})?)(?: \(.{1,30}\))?:)\s+(?P<words>\S.*)$"
+)
+_STAMPED = re.compile(r"\[?(?:\d{4}-\d\d-\d\d |\d\d?/\d\d?/\d{2,4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?\]?\s+(?:- )?[<@A-Za-z]")
+_SPEAKER = re.compile(
+    r"(?:\*\*)?@?[A-Za-z][\w.-]{1,24}(?: [A-Z][\w.'-]{0,20})?(?:\*\*)?(?: APP)?"
+    r"(?:  ?\[?\d{1,2}:\d\d(?: ?[AaPp][Mm])?\]?$| ?[—–-]+ ?(?:Today|Yesterday|\d\d?/\d\d?/\d{2,4})"
+    r"| (?:commented|wrote|replied|said|answered|opened this issue|asked)\b.{0,60}$)"
+)
+_MAIL_HEAD = re.compile(r"(?:From|To|Cc|Subject|Date|Message-ID|In-Reply-To|Reply-To|References|List-Id|Sent): \S")
+_WROTE = re.compile(r"(?:On .{4,80}|.{2,60}) (?:wrote|writes|schrieb|said):$")
+_NO_NAME = frozenset(
+    [
+        "info",
+        "error",
+        "warning",
+        "warn",
+        "debug",
+        "critical",
+        "fatal",
+        "note",
+        "hint",
+        "notice",
+        "trace",
+        "epoch",
+        "step",
+        "train",
+        "val",
+        "test",
+        "loss",
+        "error",
+        "cause",
+        "reason",
+        "traceback",
+        "file",
+        "line",
+        "usage",
+        "failed",
+        "passed",
+        "collecting",
+        "time",
+        "host",
+        "rank",
+        "exitcode",
+        "pid",
+        "name",
+        "date",
+        "status",
+        "message",
+        "details",
+        "output",
+        "input",
+        "args",
+        "config",
+        "total",
+        "memory",
+        "process",
+        "device",
+        "version",
+        "root",
+        "success",
+        "result",
+    ]
+)
+
+# ---- source code
+_CODE_SURE = re.compile(
+    r"\s*(?:import [\w.]+(?: as \w+)?(?:, [\w.]+)*$|from [\w.]+ import [\w(*]|(?:async )?def \w+\(|class \w+[(:]|@[\w.]+(?:\(.*\)?)?$"
+    r"|return(?: .+)?$|(?:el)?if .+:$|else:$|for .+ in .+:$|while .+:$|(?:async )?with .+:$|try:$|except(?: .+)?:$|raise \w[\w.]*\(?|assert \S"
+    r"|if __name__ == |#include [<\"]|(?:const|let|var) [\w{\[].* = |(?:export |async )?function \w*\(|export (?:default|const|class)"
+    r"|(?:public|private|static|void|int|bool|auto|template|namespace|using|struct|fn|func|impl|use|pub|package|type) [\w<:*&].*[;{(]$"
+    r"|[\w.\]\[]+ [+|-]?= .{2,}$|\w[\w.]*\(.*\):?,?;?$|\}\)?[;,]?$|describe\(|it\(|expect\(|pytest\.)"
+)
+_CODE_MAYBE = re.compile(
+    r"\s*(?:#|//|/\*|\*/?\s|\"\"\"|'''|[)\]}]+[;,:]*$|[\"'(\[{].*[,)\]};]$|pass$|.*[;{}(\[,\\]$|\w+=.+,$|r?[\"'].*[\"'],?$|.* = )"
+)
+_YAML = re.compile(r"\s*(?:- )?[\w./ -]{1,60}:(?: .*|$)|\s*- \S|\s*#|---$|\s{4,}\S|\s*[|>]-?$")
+_YAML_ITEM = re.compile(r"\s*- [\w-]+: \S|\s*- ['\"]")
+_REGEX_BITS = re.compile(r"\\[.dws(\[]|\(\?[P:i]|\.\*|\[\^|\\\\")
+
+# ---- prose and markup
+_HEADING = re.compile(r"#{1,6} [A-Z0-9`\"'\[].{0,100}$|(?:Chapter|Section|Lecture|Part|Lesson|Q|Question|Step) \d+[.:) -]|Q: |A: ")
+_UNDERLINE = re.compile(r"([=\-~^*\"'#])\1{2,}\s*$")
+_BULLET = re.compile(r"\s{0,8}(?:[-*+•] |\d{1,2}[.)] |\(?[a-z]\) )(?P<body>\S.*)$")
+_CHECK = re.compile(r"\s*(?:[-*+] )?\[[ xX]\] \S")
+_TABLE = re.compile(r"\s*\|.*\|\s*$")
+_TABLE_RULE = re.compile(r"\s*\|?[ :]*-{2,}[ :]*\|[-| :]*$")
+_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
+_INLINE = re.compile(r"`[^`\n]{2,80}`|\]\((?:https?:|\.{0,2}/|#)|\*\*[^*\n]{2,60}\*\*|``[^`]+``|:\w+:`")
+_DIRECTIVE = re.compile(r"\.\. [\w-]+::|<(?:p|h[1-6]|div|details|summary|code|pre|li|ul)\b")
+_ISSUE_FORM = re.compile(
+    r"#{2,4} .{0,40}(?:Describe the bug|Bug|To Reproduce|Reproduc|Logs?|Error|Stack trace|Traceback|Actual|What happened|Versions?)", re.IGNORECASE
+)
+
+
+@dataclass(slots=True)
+class _Text:
+    """The lines that count, and what was seen in them."""
+
+    rows: list[str]
+    raws: list[str]
+    fenced: list[bool]
+    uttered: int = 0  # lines that only a run prints, outside fences and quotations
+    logged: int = 0
+    traced: int = 0  # lines of complete tracebacks
+    spoken: bool = False  # a complete traceback stands there unquoted: neither fenced nor indented
+    prose: int = 0
+    markup: int = 0
+    headings: int = 0
+    bullets: int = 0
+    open_rows: list[str] = field(default_factory=list)
 
 
 def classify(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> Genre:
     """Decide the genre; only a confident decision leaves 'log'."""
+    text = _read(lines, tracebacks)
+    if len(text.rows) < _ENOUGH or text.spoken:
+        return "log"
+    deciders: tuple[tuple[Genre, Callable[[_Text], bool]], ...] = (
+        ("diff", _is_diff),
+        ("manual", _is_manual),
+        ("chat", _is_chat),
+        ("listing", _is_listing),
+        ("source", _is_source),
+        ("document", _is_document),
+    )
+    for genre, decide in deciders:
+        if decide(text):
+            return genre
     return "log"
+
+
+def _read(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> _Text:
+    sample = list(lines) if len(lines) <= _SAMPLE + 4000 else [*lines[: _SAMPLE // 2], *lines[-_SAMPLE // 2 :]]
+    shapes = Counter(_DIGITS.sub("0", line.text) for line in sample) if len(sample) > 2 * _UNIFORM else Counter[str]()
+    traced = {line for item in tracebacks if item.kind and item.frames for line in range(item.start, item.end)}
+    errors = {item.error for item in tracebacks if item.kind and item.frames}
+    text = _Text([], [], [])
+    fence = False
+    index_of = {id(line): index for index, line in enumerate(lines)} if traced else {}
+    for line in sample:
+        row = line.text
+        if not row.strip():
+            continue
+        if is_progress(row) or (shapes and shapes[_DIGITS.sub("0", row)] >= _UNIFORM):
+            continue
+        if _FENCE.match(row):
+            fence = not fence
+            text.markup += 1
+            continue
+        text.rows.append(row)
+        text.raws.append(line.prefix + row)
+        text.fenced.append(fence)
+        if traced and index_of.get(id(line)) in traced:
+            text.traced += 1
+            text.spoken = text.spoken or (not fence and row[0].isalpha() and index_of[id(line)] in errors)
+            continue
+        text.logged += bool(line.prefix) and _LOGGED.search(line.prefix) is not None
+        if not fence:
+            text.open_rows.append(row)
+            text.uttered += _UTTERED.match(row) is not None
+            text.prose += _is_prose(row)
+            text.markup += _INLINE.search(row) is not None or _DIRECTIVE.search(row) is not None or _TABLE_RULE.match(row) is not None
+            text.headings += _HEADING.match(row) is not None
+            text.bullets += _BULLET.match(row) is not None
+    text.headings += _underlined(lines)
+    return text
+
+
+def _is_prose(row: str) -> bool:
+    """Whether a line reads like a sentence that a person wrote."""
+    words = _WORD.findall(row)
+    if len(words) < 5:
+        return False
+    letters = sum(map(len, words))
+    if letters + len(words) < 0.72 * len(row.strip()):
+        return False
+    return sum(word.lower() in _STOPWORDS for word in words) >= 0.22 * len(words)
+
+
+def _underlined(lines: Sequence[Line]) -> int:
+    """Titles with a rule of about their own length below them."""
+    count = 0
+    for above, below in zip(lines[:_SAMPLE], lines[1:_SAMPLE], strict=False):
+        rule = below.text.rstrip()
+        if 3 <= len(rule) <= 60 and _UNDERLINE.match(rule):
+            title = above.text.rstrip()
+            if title[:1].isalnum() and abs(len(title) - len(rule)) <= 2:
+                count += 1
+    return count
+
+
+def _share(count: int, rows: Sequence[str]) -> float:
+    return count / max(len(rows), 1)
+
+
+def _count(pattern: re.Pattern[str], rows: Sequence[str]) -> int:
+    return sum(pattern.match(row) is not None for row in rows)
+
+
+# ---------------------------------------------------------------- the genres
+
+
+def _is_diff(text: _Text) -> bool:
+    rows = text.rows
+    hunks, heads = _count(_HUNK, rows), _count(_DIFF_HEAD, rows)
+    changed = sum(row.startswith(("+", "-")) for row in rows)
+    inside = sum(row.startswith(("+", "-", " ", "@@")) for row in rows) + _count(_DIFF_HEAD, rows)
+    if text.traced or changed < 2:
+        return False
+    if not hunks and not heads:  # the head is cut off
+        coded = sum(_CODE_SURE.match(row[1:]) is not None or _CODE_MAYBE.match(row[1:]) is not None for row in rows if row.startswith(("+", "-")))
+        return changed >= 4 and coded >= 0.7 * changed and inside == len(rows) and any(row.startswith(" ") for row in rows)
+    return ((hunks >= 1 and heads >= 1) or hunks >= 2 or heads >= 3 or (hunks >= 1 and changed >= 4)) and _share(inside, rows) >= 0.75
+
+
+def _is_manual(text: _Text) -> bool:
+    rows = text.rows
+    if text.traced or text.logged:
+        return False
+    heads = len({row for row in rows if row in _MAN_HEADS})
+    indented = sum(row.startswith(("  ", "\t")) for row in rows)
+    if (heads >= 2 or (heads >= 1 and _count(_MAN_LINE, rows))) and _share(indented, rows) >= 0.5:
+        return True
+    usage = any(row.lower().startswith("usage:") for row in rows[:6])
+    return usage and _count(_FLAG, rows) >= 3 and not any(re.match(r"\S+: error: ", row) for row in rows)
+
+
+def _is_chat(text: _Text) -> bool:
+    rows, raws = text.rows, text.raws
+    if text.traced > 0.5 * len(rows):
+        return False
+    if sum(_MAIL_HEAD.match(row) is not None for row in rows[:14]) >= 3:
+        return True
+    quoted = sum(row.startswith("> ") for row in rows)
+    if quoted >= 2 and any(_WROTE.match(row) for row in rows):
+        return True
+    if _count(_SPEAKER, raws) >= 2 and text.prose >= 2 and text.logged == 0:
+        return True
+    joined = "\n".join(rows[:400])
+    if joined.count('"user":') + joined.count('"author":') >= 2 and '"text":' in joined and '"ts":' in joined:
+        return True
+    names: Counter[str] = Counter()
+    stamped = sentences = 0
+    for raw in raws:
+        match = _SAID.match(raw)
+        if match is None:
+            continue
+        name = (match["nick"] or match["name"]).lower()
+        if name in _NO_NAME or name.endswith(("error", "exception", "warning")):
+            continue
+        names[name] += 1
+        stamped += _STAMPED.match(raw) is not None or bool(match["nick"])
+        words = _WORD.findall(match["words"])
+        sentences += len(words) >= 3 and any(word.lower() in _STOPWORDS for word in words)
+    said = sum(names.values())
+    speakers = [name for name, n in names.items() if n >= 2]
+    if said < 3 or len(names) < 2 or text.logged:
+        return False
+    if _share(said, rows) >= 0.35 and sentences >= 0.5 * said:
+        return bool(stamped >= 0.6 * said or (len(speakers) >= 2 and text.uttered <= 0.2 * len(rows)))
+    return False
+
+
+def _is_listing(text: _Text) -> bool:
+    rows, raws = text.rows, text.raws
+    size = len(rows)
+    if text.traced:
+        return False
+    if _count(_COMMIT, rows) >= max(4, 0.7 * size):
+        return True
+    tickets = _count(_TICKET, rows)
+    if tickets >= 3 and tickets >= 0.6 * size and text.logged == 0:
+        return True
+    if any(re.match(r"Showing \d+ of \d+ ", row) for row in rows[:3]):
+        return True
+    found = [match for row in rows if (match := _GREP.match(row))]
+    if len(found) >= max(3, 0.7 * size):
+        coded = sum(_GREP_CODE.search(match["rest"]) is not None for match in found)
+        verdicts = sum(re.match(r"(?:\d+: ?)? ?(?:fatal )?(?:error|warning|note|[EWFCD]\d{3})\b", match["rest"]) is not None for match in found)
+        if coded >= 0.6 * len(found) and verdicts <= 0.1 * len(found):
+            return True
+    numbers = [int(match[1]) for raw in raws if (match := _HISTORY.match(raw))]
+    if len(numbers) >= max(6, 0.85 * size) and all(b == a + 1 for a, b in zip(numbers, numbers[1:], strict=False)):
+        return True
+    versions, changes = _count(_VERSION_HEAD, rows), _count(_CHANGE_HEAD, rows)
+    if versions >= 1 and versions + changes >= 2 and text.bullets >= max(3, 0.2 * size) and text.uttered + text.logged <= 0.1 * size:
+        return True
+    return _is_table_of_tickets(rows)
+
+
+def _is_table_of_tickets(rows: Sequence[str]) -> bool:
+    """CSV or TSV with a header of plain names and cells that hold sentences; a table of metrics is a run's output."""
+    for mark in (",", ";", "\t"):
+        head = rows[0].split(mark)
+        if len(head) < 3 or not all(re.fullmatch(r"\s*\"?[A-Za-z][\w ./-]{0,30}\"?\s*", cell) for cell in head):
+            continue
+        bare = [re.sub(r'"(?:[^"]|"")*"', "x", row) for row in rows[1:]]
+        even = sum(row.count(mark) == len(head) - 1 for row in bare)
+        wordy = sum(len(_WORD.findall(row)) >= 5 for row in rows[1:])
+        if even >= max(3, 0.8 * len(bare)) and wordy >= 0.6 * len(bare):
+            return True
+    return False
+
+
+def _is_source(text: _Text) -> bool:
+    rows = text.rows
+    joined = "\n".join(rows[:60])
+    if '"cells"' in joined and ('"cell_type"' in joined or '"nbformat"' in joined):
+        return True
+    if text.traced or text.logged:
+        return False
+    sure = _count(_CODE_SURE, rows)
+    maybe = sum(_CODE_SURE.match(row) is None and _CODE_MAYBE.match(row) is not None for row in rows)
+    hard = sum(_UTTERED.match(row) is not None and not row.startswith((" ", "\t")) for row in rows)
+    if sure >= 3 and hard <= 0.03 * len(rows) and _share(sure + maybe, rows) >= 0.75 and _share(sure, rows) >= 0.3:
+        defined = any(
+            re.match(r"\s*(?:import |from \S+ import|(?:async )?def |class |#include|function |const |export |fn |func |package )", row)
+            for row in rows
+        )
+        return defined or _share(sure + maybe, rows) >= 0.9
+    yaml = _count(_YAML, rows)
+    if _share(yaml, rows) >= 0.9 and _count(_YAML_ITEM, rows) >= 2 and hard == 0:
+        quoted = sum(re.search(r": ['\"]|: \|$|- ['\"]", row) is not None for row in rows)
+        return quoted >= 2 and (sum(_REGEX_BITS.search(row) is not None for row in rows) >= 2 or text.prose >= 2)
+    return False
+
+
+def _is_document(text: _Text) -> bool:
+    rows = text.open_rows
+    size = len(text.rows)
+    if not rows:
+        return False
+    log = text.traced + text.logged + sum(_UTTERED.match(row) is not None for row, fenced in zip(text.rows, text.fenced, strict=True) if fenced)
+    if log > 0.35 * size or (text.traced and any(_ISSUE_FORM.match(row) for row in rows)):
+        return False
+    checks = _count(_CHECK, rows)
+    if checks >= 3 and _share(checks, rows) >= 0.4:
+        return True
+    written = text.prose + sum(1 for row in rows if (match := _BULLET.match(row)) and not _is_prose(row) and len(_WORD.findall(match["body"])) >= 3)
+    share = _share(written, rows)
+    structure = min(text.headings, 4) + min(text.markup, 4) + (1 if text.bullets >= 3 else 0)
+    noise = _share(text.uttered, rows)
+    if structure >= 4 and text.headings >= 1 and share >= 0.3 and noise <= 0.25:
+        return True
+    if structure >= 2 and share >= 0.45 and noise <= 0.2:
+        return True
+    # Plain prose: nearly everything is sentences, and nothing stands there that a program said.
+    return text.prose >= 5 and share >= 0.6 and noise <= 0.04 and text.traced == 0

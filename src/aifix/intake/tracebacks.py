@@ -58,9 +58,7 @@ _NEW_RECORD = re.compile(
 )
 _WARNED = re.compile(r"\S+\.py:\d+: \w+: ")
 
-_LIBRARY_PARTS = frozenset(
-    ("site-packages", "dist-packages", "node_modules", ".pyenv", "pyenv", "importlib", "multiprocessing", "concurrent")
-)
+_LIBRARY_PARTS = frozenset(("site-packages", "dist-packages", "node_modules", ".pyenv", "pyenv", "importlib", "multiprocessing", "concurrent"))
 _STDLIB = re.compile(
     r"(?:^|/)(?:lib(?:64)?|Lib)/python\d(?:\.\d+)?(?:/|$)|(?:^|/)python\d\.?\d*/[Ll]ib/|(?:^|/)[Ll]ib/(?:runpy|threading|subprocess|copy|contextlib|pickle|json|asyncio|unittest|multiprocessing|importlib|concurrent|queue|socket|ssl|encodings|collections|ctypes|site|codecs|typing|functools|inspect|logging|tempfile|shutil|os|re)(?:\.py|/)"
 )
@@ -313,9 +311,7 @@ class _Walk:
             margin = len(match["margin"].expandtabs(4))
             trace.indent = margin if trace.indent is None else min(trace.indent, margin)
             file = match["file"]
-            self._frame(
-                trace, Frame(file, int(match["line"]), (match["function"] or "").strip(), "", is_user(file, match["function"] or ""))
-            )
+            self._frame(trace, Frame(file, int(match["line"]), (match["function"] or "").strip(), "", is_user(file, match["function"] or "")))
             self.at += 1
             return
         if self.open is None:
