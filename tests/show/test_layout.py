@@ -35,6 +35,16 @@ def test_wide_characters_count_twice() -> None:
     assert wrap("进度进度", 4) == ["进度", "进度"]
 
 
+def test_paths_are_cut_behind_a_separator() -> None:
+    path = "/opt/venv/lib/python3.11/site-packages/torch/nn/modules/module.py"
+    assert wrap(path, 40) == ["/opt/venv/lib/python3.11/site-packages/", "torch/nn/modules/module.py"]
+    assert wrap(f'  File "{path}", line 13, in <module>', 40) == [
+        '  File "/opt/venv/lib/python3.11/',
+        "site-packages/torch/nn/modules/",
+        'module.py", line 13, in <module>',
+    ]
+
+
 def test_breaks_between_statements_first() -> None:
     assert hang_parts(["cuda.oom", "", "97 % sure", "rank 3 (1 of 8)"], 26, "  ", "·") == ["  cuda.oom · 97 % sure ·", "  rank 3 (1 of 8)"]
 

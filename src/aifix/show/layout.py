@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 _UNBROKEN = "\xa0"
 """A blank that is no place to break at; sanitised text never holds one."""
 
+_SEPARATORS = "/\\,;&?="
+"""Characters behind which a word too wide for a line is cut."""
+
 NARROWEST = 24
 """Below this many columns a report is laid out as if there were so many: nothing readable fits into less."""
 
@@ -92,11 +95,10 @@ def display_width(text: str) -> int:
 def wrap(text: str, width: int) -> list[str]:
     """Break one paragraph into lines of at most `width` columns.
 
-    Blanks at the breaks are dropped, all others are kept; a word wider than a line is cut, never shortened.
+    Blanks at the breaks are dropped, all others are kept; a word wider than a line is cut, never shortened, and a path
+    or address is cut behind a separator where that is possible.
     """
     width = max(width, 2)
-    if display_width(text) <= width:
-        return [text]
     lines: list[str] = []
     rest = text
     while display_width(rest) > width:
@@ -104,11 +106,12 @@ def wrap(text: str, width: int) -> list[str]:
         # a break is fine at a blank, or after the last character that fits when a blank follows it
         at = end if rest[end] == " " else rest.rfind(" ", 1, end)
         if at <= 0 or not rest[:at].strip():
-            lines.append(rest[:end])
-            rest = rest[end:]
-        else:
-            lines.append(rest[:at].rstrip(" "))
-            rest = rest[at:].lstrip(" ")
+            at = 0
+        if at < end // 2:
+            at = max(at, 1 + max(rest.rfind(separator, end // 2, end) for separator in _SEPARATORS))
+        at = at or end
+        lines.append(rest[:at].rstrip(" "))
+        rest = rest[at:].lstrip(" ")
     if rest or not lines:
         lines.append(rest)
     return lines

@@ -121,7 +121,7 @@ class _Page:
 
     def about(self, diagnosis: Diagnosis) -> list[str]:
         """Say in short statements: id, confidence, how it was recognised, ranks, repeats, whether it may pass by itself."""
-        parts = [sanitise(diagnosis.id), sure(diagnosis.confidence)]
+        parts = ["" if _title(diagnosis) == diagnosis.id else sanitise(diagnosis.id), sure(diagnosis.confidence)]
         if diagnosis.match.kind == "fuzzy":
             parts.append(f"read by likeness ({round(diagnosis.match.score * 100)} %)")
         parts.append(name_ranks(diagnosis.ranks, _world(diagnosis)))
@@ -142,7 +142,7 @@ class _Page:
         blank = f"{MARGIN}{'':>{gutter}} {bar} "
         for item in shown:
             head = f"{MARGIN}{item.line:>{gutter}} {bar} "
-            for line in hang(sanitise(item.text), self.width, head, blank):
+            for line in hang(sanitise(item.text).rstrip(), self.width, head, blank):
                 self.add(self.paint.dim(line[: len(head)]) + line[len(head) :])
         if len(evidence) > len(shown):
             rest = [item for item in evidence if item not in shown]
@@ -156,7 +156,7 @@ class _Page:
         where = f"{sanitise(location.file)}:{location.line}"
         if location.function:
             where += f" in {sanitise(location.function)}"
-        self.add(*[self.paint.strong(line) for line in hang(where, self.width, f"{MARGIN}at ")])
+        self.add(self.paint.strong(f"{MARGIN}at {where}"))  # never wrapped: terminals open it, people copy it
         if location.source.strip():
             self.code(location.source.strip())
 
