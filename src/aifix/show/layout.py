@@ -101,13 +101,13 @@ def wrap(text: str, width: int) -> list[str]:
     width = max(width, 2)
     lines: list[str] = []
     rest = text
-    while display_width(rest) > width:
+    while len(rest) > 9 * width or display_width(rest) > width:  # the first question spares long lines the second
         end = _prefix(rest, width)
         # a break is fine at a blank, or after the last character that fits when a blank follows it
         at = end if rest[end] == " " else rest.rfind(" ", 1, end)
         if at <= 0 or not rest[:at].strip():
             at = 0
-        if at < end // 2:
+        if at < end // 6 or display_width(_word(rest, at)) > width:  # a line almost empty, or a word that fits on none
             at = max(at, 1 + max(rest.rfind(separator, end // 2, end) for separator in _SEPARATORS))
         at = at or end
         lines.append(rest[:at].rstrip(" "))
@@ -192,6 +192,11 @@ def counted(number: int, noun: str) -> str:
 def sure(confidence: float) -> str:
     """Say a confidence: `97 % sure`. It is calibrated, so it never reads 100 or 0."""
     return f"{min(99, max(1, round(confidence * 100)))} % sure"
+
+
+def _word(text: str, at: int) -> str:
+    """Return the word that follows the blank at `at`."""
+    return text[at : at + 4096].lstrip(" ").partition(" ")[0]
 
 
 def _prefix(text: str, width: int) -> int:
