@@ -160,7 +160,7 @@ _HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _DIFF_HEAD = re.compile(r"diff --git |index [0-9a-f]{6,}\.\.|--- (?:a/|\S+\t|/dev/null)|\+\+\+ (?:b/|\S+\t|/dev/null)|Index: \S")
 
 # ---- listings
-_COMMIT = re.compile(r"[*|\\/ ]{0,12}\b[0-9a-f]{7,40}\b (?:\([^)]*\) )?\S")
+_COMMIT = re.compile(r"[*|\\/ ]{0,12}\b([0-9a-f]{7,40})\b (?:\([^)]*\) )?\S")
 _TICKET = re.compile(r"(?:[-*] )?(?:\[?#\d{1,6}\]?|[A-Z]{2,10}-\d{1,6})(?:\t|[ ]{1,}|: )\S")
 _GREP = re.compile(r"(?:\./)?[\w./\\@+-]{1,200}\.\w{1,6}[:-]\d{1,6}[:-](?P<rest>.*)$")
 _GREP_CODE = re.compile(r"raise |throw |re\.|[\"'`]|def |#|//|assert|return |match|import |=|\* ")
@@ -182,6 +182,9 @@ _SAID = re.compile(
     r"(?:<[@+ ]?(?P<nick>[\w.|\[\]-]{1,30})>|@?(?P<name>[A-Za-z][\w.-]{1,24}(?: [A-Z][\w.-]{0,20})?)(?: \(.{1,30}\))?:)\s+(?P<words>\S.*)$"
 )
 _STAMPED = re.compile(r"\[?(?:\d{4}-\d\d-\d\d |\d\d?/\d\d?/\d{2,4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?\]?\s+(?:- )?[<@A-Za-z]")
+_PERSONAL = re.compile(
+    r"\b(?:I|I'm|my|me|you|your|we|us|our|thanks|thank|hey|hi|hello|please|yes|yeah|nope|lol|anyone|somebody)\b|\?(?: |$)|:[a-z_]+:$"
+)
 _SPEAKER = re.compile(
     r"(?:\*\*)?@?[A-Za-z][\w.-]{1,24}(?: [A-Z][\w.'-]{0,20})?(?:\*\*)?(?: APP)?"
     r"(?:  ?\[?\d{1,2}:\d\d(?: ?[AaPp][Mm])?\]?$| ?[—–-]+ ?(?:Today|Yesterday|\d\d?/\d\d?/\d{2,4})"
@@ -248,8 +251,13 @@ _CODE_SURE = re.compile(
     r"\s*(?:import [\w.]+(?: as \w+)?(?:, [\w.]+)*$|from [\w.]+ import [\w(*]|(?:async )?def \w+\(|class \w+[(:]|@[\w.]+(?:\(.*\)?)?$"
     r"|return(?: .+)?$|(?:el)?if .+:$|else:$|for .+ in .+:$|while .+:$|(?:async )?with .+:$|try:$|except(?: .+)?:$|raise \w[\w.]*\(?|assert \S"
     r"|if __name__ == |#include [<\"]|(?:const|let|var) [\w{\[].* = |(?:export |async )?function \w*\(|export (?:default|const|class)"
-    r"|(?:public|private|static|void|int|bool|auto|template|namespace|using|struct|fn|func|impl|use|pub|package|type) [\w<:*&].*[;{(]$"
+    r"|(?:public|private|static|void|int|bool|auto|template|namespace|using|struct|fn|func|impl|use|pub|package|type"
+    r"|typedef|extern|inline|const|unsigned|enum|union|class|let|var|module\.exports|this\.\w+|await|throw|case|break|continue)\b.*[;{(,)]$"
+    r"|#\s*(?:define|ifdef|ifndef|endif|pragma|undef|if|else|elif)\b|'use strict'|module\.exports"
     r"|[\w.\]\[]+ [+|-]?= .{2,}$|\w[\w.]*\(.*\):?,?;?$|\}\)?[;,]?$|describe\(|it\(|expect\(|pytest\.)"
+)
+_DEFINITION = re.compile(
+    r"\s*(?:import |from \S+ import|(?:async )?def |class |#include|#define|function |const |export |fn |func |package |typedef |extern |struct )"
 )
 _CODE_MAYBE = re.compile(
     r"\s*(?:#|//|/\*|\*/?\s|\"\"\"|'''|[)\]}]+[;,:]*$|[\"'(\[{].*[,)\]};]$|pass$|.*[;{}(\[,\\]$|\w+=.+,$|r?[\"'].*[\"'],?$|.* = )"
@@ -266,7 +274,8 @@ _CHECK = re.compile(r"\s*(?:[-*+] )?\[[ xX]\] \S")
 _TABLE = re.compile(r"\s*\|.*\|\s*$")
 _TABLE_RULE = re.compile(r"\s*\|?[ :]*-{2,}[ :]*\|[-| :]*$")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
-_INLINE = re.compile(r"`[^`\n]{2,80}`|\]\((?:https?:|\.{0,2}/|#)|\*\*[^*\n]{2,60}\*\*|``[^`]+``|:\w+:`")
+_LINK = re.compile(r"\]\((?:https?:|\.{0,2}/|#)")
+_INLINE = re.compile(r"`[^`\n]{2,80}`|\*\*[^*\n]{2,60}\*\*|``[^`]+``|:\w+:`")
 _DIRECTIVE = re.compile(r"\.\. [\w-]+::|<(?:p|h[1-6]|div|details|summary|code|pre|li|ul)\b")
 _ISSUE_FORM = re.compile(
     r"#{2,4} .{0,40}(?:Describe the bug|Bug|To Reproduce|Reproduc|Logs?|Error|Stack trace|Traceback|Actual|What happened|Versions?)", re.IGNORECASE
@@ -285,6 +294,7 @@ class _Text:
     traced: int = 0  # lines of complete tracebacks
     spoken: bool = False  # a complete traceback stands there unquoted: neither fenced nor indented
     prose: int = 0
+    inline: int = 0  # code and emphasis inside a sentence: programs print these too
     markup: int = 0
     headings: int = 0
     bullets: int = 0
@@ -340,7 +350,8 @@ def _read(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> _Text:
             text.open_rows.append(row)
             text.uttered += _UTTERED.match(row) is not None
             text.prose += _is_prose(row)
-            text.markup += _INLINE.search(row) is not None or _DIRECTIVE.search(row) is not None or _TABLE_RULE.match(row) is not None
+            text.inline += _INLINE.search(row) is not None
+            text.markup += _LINK.search(row) is not None or _DIRECTIVE.search(row) is not None or _TABLE_RULE.match(row) is not None
             text.headings += _HEADING.match(row) is not None
             text.bullets += _BULLET.match(row) is not None
     text.headings += _underlined(lines)
@@ -376,6 +387,38 @@ def _share(count: int, rows: Sequence[str]) -> float:
 
 def _count(pattern: re.Pattern[str], rows: Sequence[str]) -> int:
     return sum(pattern.match(row) is not None for row in rows)
+
+
+def _code_kinds(rows: Sequence[str]) -> list[bool | None]:
+    """For each line: surely code, possibly (comments, strings and what goes on inside brackets), or no code at all."""
+    kinds: list[bool | None] = []
+    closing = ""  # what ends the docstring or block comment that is open
+    depth = 0
+    for row in rows:
+        stripped = row.strip()
+        if closing:
+            kinds.append(False)
+            if closing in stripped:
+                closing = ""
+            continue
+        opening = next((mark for mark in ('"""', "'''", "/*") if stripped.lstrip("rbfuRBFU").startswith(mark)), "")
+        if opening:
+            end = "*/" if opening == "/*" else opening
+            body = stripped.lstrip("rbfuRBFU")[len(opening) :]
+            if end not in body:
+                closing = end
+            kinds.append(False)
+            continue
+        sure = _CODE_SURE.match(row) is not None
+        if sure or depth:
+            depth = min(max(depth + sum(map(row.count, "([{")) - sum(map(row.count, ")]}")), 0), 40)
+            kinds.append(sure)
+        elif row.endswith(('= """', "= '''", '("""')):
+            closing = row[-3:]
+            kinds.append(False)
+        else:
+            kinds.append(False if _CODE_MAYBE.match(row) else None)
+    return kinds
 
 
 # ---------------------------------------------------------------- the genres
@@ -421,7 +464,7 @@ def _is_chat(text: _Text) -> bool:
     if joined.count('"user":') + joined.count('"author":') >= 2 and '"text":' in joined and '"ts":' in joined:
         return True
     names: Counter[str] = Counter()
-    stamped = sentences = 0
+    stamped = sentences = personal = 0
     for raw in raws:
         match = _SAID.match(raw)
         if match is None:
@@ -433,9 +476,10 @@ def _is_chat(text: _Text) -> bool:
         stamped += _STAMPED.match(raw) is not None or bool(match["nick"])
         words = _WORD.findall(match["words"])
         sentences += len(words) >= 3 and any(word.lower() in _STOPWORDS for word in words)
+        personal += _PERSONAL.search(match["words"]) is not None
     said = sum(names.values())
     speakers = [name for name, n in names.items() if n >= 2]
-    if said < 3 or len(names) < 2 or text.logged:
+    if said < 3 or len(names) < 2 or text.logged or personal < 0.25 * said:
         return False
     if _share(said, rows) >= 0.35 and sentences >= 0.5 * said:
         return bool(stamped >= 0.6 * said or (len(speakers) >= 2 and text.uttered <= 0.2 * len(rows)))
@@ -447,7 +491,11 @@ def _is_listing(text: _Text) -> bool:
     size = len(rows)
     if text.traced:
         return False
-    if _count(_COMMIT, rows) >= max(4, 0.7 * size):
+    commits = [match for row in rows if (match := _COMMIT.match(row))]
+    # Seconds since 1970 are digits only, hashes hardly ever.
+    if len(commits) >= max(4, 0.7 * size) and sum(not match[1].isdecimal() for match in commits) >= 0.6 * len(commits):
+        return True
+    if any(re.match(r"commit [0-9a-f]{40}\b", row) for row in rows) and any(row.startswith("Author: ") for row in rows):
         return True
     tickets = _count(_TICKET, rows)
     if tickets >= 3 and tickets >= 0.6 * size and text.logged == 0:
@@ -490,15 +538,13 @@ def _is_source(text: _Text) -> bool:
         return True
     if text.traced or text.logged:
         return False
-    sure = _count(_CODE_SURE, rows)
-    maybe = sum(_CODE_SURE.match(row) is None and _CODE_MAYBE.match(row) is not None for row in rows)
-    hard = sum(_UTTERED.match(row) is not None and not row.startswith((" ", "\t")) for row in rows)
-    if sure >= 3 and hard <= 0.03 * len(rows) and _share(sure + maybe, rows) >= 0.75 and _share(sure, rows) >= 0.3:
-        defined = any(
-            re.match(r"\s*(?:import |from \S+ import|(?:async )?def |class |#include|function |const |export |fn |func |package )", row)
-            for row in rows
-        )
-        return defined or _share(sure + maybe, rows) >= 0.9
+    kinds = [kind for kind in _code_kinds(rows) if kind is not None]
+    sure, maybe = kinds.count(True), kinds.count(False)
+    hard = sum(_UTTERED.match(row) is not None and _CODE_SURE.match(row) is None and row[0].isalpha() for row in rows)
+    if sure >= 3 and hard <= 0.03 * len(rows) and _share(sure + maybe, rows) >= 0.75:
+        defined = any(_DEFINITION.match(row) for row in rows)
+        if (defined and sure >= 0.15 * len(rows)) or (_share(sure + maybe, rows) >= 0.9 and sure >= 0.3 * len(rows)):
+            return True
     yaml = _count(_YAML, rows)
     if _share(yaml, rows) >= 0.9 and _count(_YAML_ITEM, rows) >= 2 and hard == 0:
         quoted = sum(re.search(r": ['\"]|: \|$|- ['\"]", row) is not None for row in rows)
@@ -519,11 +565,14 @@ def _is_document(text: _Text) -> bool:
         return True
     written = text.prose + sum(1 for row in rows if (match := _BULLET.match(row)) and not _is_prose(row) and len(_WORD.findall(match["body"])) >= 3)
     share = _share(written, rows)
-    structure = min(text.headings, 4) + min(text.markup, 4) + (1 if text.bullets >= 3 else 0)
+    marks = min(text.headings, 4) + min(text.markup, 4) + (1 if text.bullets >= 3 else 0)
+    structure = marks + min(text.inline, 3)
     noise = _share(text.uttered, rows)
     if structure >= 4 and text.headings >= 1 and share >= 0.3 and noise <= 0.25:
         return True
-    if structure >= 2 and share >= 0.45 and noise <= 0.2:
+    if text.traced or (not text.headings and any(_UTTERED.match(row) for row in rows[-4:])):
+        return False  # a run ends with what went wrong, a page hardly ever
+    if marks >= 1 and structure >= 2 and share >= 0.45 and noise <= 0.2:
         return True
     # Plain prose: nearly everything is sentences, and nothing stands there that a program said.
-    return text.prose >= 5 and share >= 0.6 and noise <= 0.04 and text.traced == 0
+    return text.prose >= 5 and share >= 0.6 and noise <= 0.04
