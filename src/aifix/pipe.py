@@ -8,6 +8,10 @@ from __future__ import annotations
 import os
 import sys
 
+TYPE_CHECKING = False  # `typing` costs the healthy pipe 10 ms
+if TYPE_CHECKING:
+    from aifix.match.keeper import Keeper
+
 READ = 256 << 10
 """Bytes of one read."""
 
@@ -23,42 +27,59 @@ def run(options: dict[str, object]) -> int:
 
     """
     _ignore_interrupts()
-    from aifix.match.keeper import Keeper
-
-    keeper = Keeper()
-    copy(keeper, passing=options["format"] == "text")
-    keeper.set_cores(_cores())
-    if keeper.total == 0 or keeper.healthy():
+    keeper = copy(passing=options["format"] == "text")
+    if keeper is None:
+        return _say_healthy(options, 0)
+    keeper.set_cores(load_cores())
+    if keeper.healthy():
         return _say_healthy(options, keeper.lines())
     from aifix.commands.report import report_blocks
 
     return report_blocks(keeper, options)
 
 
-def copy(keeper: object, *, passing: bool) -> None:
-    """Copy until the end of input; a closed output ends the copying, not the reading (the producer is never killed)."""
-    read, write, feed = os.read, os.write, keeper.feed  # type: ignore[attr-defined]  # a Keeper; its module loads after the first bytes
+def copy(*, passing: bool) -> Keeper | None:
+    """Copy until the end of input; a closed output ends the copying, not the reading (the producer is never killed).
+
+    Args:
+        passing: whether to copy to standard output at all.
+
+    Returns:
+        What was kept for the diagnosis; None when the input was empty.
+    """
+    read = os.read
+    keeper: Keeper | None = None
     while True:
         try:
             data = read(0, READ)
         except InterruptedError:
             continue
         except OSError:
-            return
+            return keeper
         if not data:
-            return
+            return keeper
         if passing:
-            at, size = 0, len(data)
-            try:
-                while at < size:
-                    at += write(1, data[at:] if at else data)
-            except InterruptedError:
-                continue
-            except BlockingIOError:
-                at = _write_blocking(data, at)
-            except OSError:
-                passing = False
-        feed(data)
+            passing = _write(data)
+        if keeper is None:
+            from aifix.match.keeper import Keeper as Keep
+
+            keeper = Keep()
+        keeper.feed(data)
+
+
+def _write(data: bytes) -> bool:
+    """Write everything; false when the output takes no more (then only the diagnosis goes on)."""
+    at, size = 0, len(data)
+    while at < size:
+        try:
+            at += os.write(1, data[at:] if at else data)
+        except InterruptedError:
+            continue
+        except BlockingIOError:
+            at = _write_blocking(data, at)
+        except OSError:
+            return False
+    return True
 
 
 def _write_blocking(data: bytes, at: int) -> int:
@@ -72,7 +93,7 @@ def _write_blocking(data: bytes, at: int) -> int:
         except BlockingIOError:
             continue
         except OSError:
-            break
+            return len(data)
     return at
 
 
@@ -88,7 +109,7 @@ def _ignore_interrupts() -> None:
         pass
 
 
-def _cores() -> list[bytes]:
+def load_cores() -> list[bytes]:
     """Read the literal cores; empty when there is no compiled base yet (then everything is looked at)."""
     from aifix.rulebase import paths
 

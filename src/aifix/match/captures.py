@@ -59,7 +59,7 @@ def parse_seconds(text: str) -> Parsed:
         return Parsed(None, "seconds")
     word = found[2].lower()
     scale = SECOND_UNITS.get(word) or SECOND_UNITS.get(word[:3]) or SECOND_UNITS.get(word[:1], 1.0)
-    return Parsed(float(found[1]) * scale, "seconds")
+    return Parsed(round(float(found[1]) * scale, 9), "seconds")
 
 
 def parse_int(text: str) -> Parsed:

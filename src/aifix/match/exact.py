@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from aifix.model import Document, MatchKind
-    from aifix.rulebase.compile import Matcher
+    from aifix.rulebase.form import Matcher
 
 VERIFIED = 400
 """Lines on which one signature is verified: the first ones, and a few of the last."""

@@ -101,31 +101,39 @@ class Index:
 
 
 class Likeness(NamedTuple):
-    """How well a wording fits a line, and the line with the wording put right."""
+    """How well a wording fits a line, the line with the wording put right, and how many literal characters were compared."""
 
     score: float
     repaired: str
+    compared: int
 
 
 def align(template: Template, line: str) -> Likeness:
-    """Align a wording's literal parts with a line, in order."""
+    """Align a wording's literal parts with a line, in order; a line that ends early is judged by what there is of it."""
     from rapidfuzz import fuzz
 
-    at, total = 0, 0.0
+    at, total, compared = 0, 0.0, 0
     pieces: list[str] = []
     for segment in template.segments:
         rest = line[at:]
-        found = fuzz.partial_ratio_alignment(segment, rest, score_cutoff=60) if len(rest) >= len(segment) * 0.6 else None
+        if len(rest) < len(segment):
+            length = len(rest.rstrip())
+            if length >= SEGMENT:
+                total += length * fuzz.ratio(segment[:length], rest.rstrip()) / 100
+                compared += length
+            break
+        compared += len(segment)
+        found = fuzz.partial_ratio_alignment(segment, rest, score_cutoff=60)
         if found is None:
             continue
-        total += len(segment) * found.score / 100
         start, end = _snap(rest, found.dest_start, found.dest_end, segment)
         if _DIGITS.findall(segment) != _DIGITS.findall(rest[start:end]):
             continue  # a number in a wording is never a typo: exit code 1 is not exit code -9
+        total += len(segment) * found.score / 100
         pieces += [rest[:start], segment]
         at += end
     pieces.append(line[at:])
-    return Likeness(total / template.length, "".join(pieces))
+    return Likeness(total / max(compared, 1), "".join(pieces), compared)
 
 
 def reread(pattern: str, line: str) -> dict[str, str]:
@@ -169,6 +177,7 @@ class _Best(NamedTuple):
     template: Template
     captures: dict[str, str]
     read: bool
+    compared: int
 
 
 def _best_by_rule(line: str, index: Index) -> dict[str, _Best]:
@@ -186,10 +195,10 @@ def _best_by_rule(line: str, index: Index) -> dict[str, _Best]:
         if found is not None:
             read = True
             captures = {name: text.strip() for name, text in found.groupdict().items() if text is not None}
-        rank = likeness.score + min(template.length, 120) / 1200 + (0.05 if read else 0.0)
+        rank = likeness.score + min(likeness.compared, 120) / 1200 + (0.05 if read else 0.0)
         known = best.get(template.rule)
         if known is None or rank > known.rank:
-            best[template.rule] = _Best(rank, likeness.score, template, captures, read)
+            best[template.rule] = _Best(rank, likeness.score, template, captures, read, likeness.compared)
     return best
 
 
@@ -216,12 +225,12 @@ def find(document: Document, base: Base, hits: Sequence[Hit]) -> list[Hit]:
             continue
         for rule, best in ranked:
             if top - best.rank <= RIVALS and _passes(best):
-                found.append(Hit(rule, best.template.signature, number, best.captures, best.template.length, "fuzzy", round(best.score, 3)))
+                found.append(Hit(rule, best.template.signature, number, best.captures, best.template.length, "fuzzy", round(min(best.score, 0.99), 3)))
     return found
 
 
 def _passes(best: _Best) -> bool:
-    return best.score >= READ if best.read else best.score >= CUT and best.template.length >= CUT_LITERAL
+    return best.score >= READ if best.read else best.score >= CUT and best.compared >= CUT_LITERAL
 
 
 def nearest(base: Base, lines: Iterable[str], most: int = 3) -> tuple[Nearest, ...]:

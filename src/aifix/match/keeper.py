@@ -60,9 +60,9 @@ class Keeper:
             if self.total > WHOLE:
                 self._paging = True
                 if not self._cores:
-                    from aifix.pipe import _cores as load
+                    from aifix.pipe import load_cores
 
-                    self._cores = load()
+                    self._cores = load_cores()
                 self._scan = _scanner(self._cores)
                 data = b"".join(self._chunks)
                 self._chunks = []
@@ -130,7 +130,7 @@ class Keeper:
             return False
         data = b"".join(self._chunks)
         self._chunks = [data]
-        if any(gate in data for gate in GATES):
+        if any(gate in data for gate in GATES) or _stands_still(data):
             return False
         lowered = None
         for core in self._cores:
@@ -143,6 +143,32 @@ class Keeper:
                 if core[1:] in lowered:
                     return False
         return True
+
+
+def _stands_still(data: bytes) -> bool:
+    """Tell whether printed losses may stand still: cheap and generous, the detector decides.
+
+    The numbers behind the word `loss` are read by hand (`re` alone would double the start-up); the last ones of such a run
+    lie within a percent of each other.
+    """
+    values: list[float] = []
+    parts = data.replace(b"Loss", b"loss").split(b"loss")[1:]
+    for part in parts[:4] + parts[4:][-40:]:
+        head = part[:40].lstrip(b"'\"=:|( \tabcdefghijklmnopqrstuvwxyz_[")
+        end = 0
+        while end < len(head) and head[end : end + 1] in b"0123456789.":
+            end += 1
+        try:
+            values.append(float(head[:end]))
+        except ValueError:
+            continue
+    if len(values) < 4:
+        return False
+    last = sorted(values[-8:])
+    middle = last[len(last) // 2]
+    if max(values[:4]) - middle > 0.1 * max(values[:4]):
+        return False  # it has fallen: something was learnt
+    return middle > 0 and sum(abs(value - middle) < 0.02 * middle for value in last) * 2 >= len(last)
 
 
 def _scanner(cores: list[bytes]) -> Callable[[bytes], bool]:

@@ -13,7 +13,7 @@ import msgspec
 
 from aifix.model import Rule
 from aifix.rulebase import paths
-from aifix.rulebase.compile import FORMAT, CompiledSignature, Matcher
+from aifix.rulebase.form import FORMAT, CompiledSignature, Matcher
 
 if TYPE_CHECKING:
     from aifix.match.fuzzy import Index

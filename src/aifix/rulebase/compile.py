@@ -11,35 +11,13 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from aifix.match.skeleton import skeletons
+from aifix.rulebase.form import FORMAT, CompiledSignature, Matcher
 from aifix.rulebase.source import Loaded, Problem, RuleError, load, load_yaml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from aifix.model import Rule
-
-FORMAT = 5
-"""Version of the compiled form; another one is rebuilt."""
-
-
-class CompiledSignature(msgspec.Struct, frozen=True, array_like=True):
-    """What the matcher needs of a signature: which rule's which signature, and its cores as indices."""
-
-    rule: str
-    index: int
-    pattern: str
-    cores: tuple[int, ...]
-    anywhere: bool
-    detector: str = ""
-
-
-class Matcher(msgspec.Struct, frozen=True):
-    """The matcher's part of the base."""
-
-    format: int
-    fingerprint: str
-    cores: tuple[str, ...]
-    signatures: tuple[CompiledSignature, ...]
 
 
 def rule_files(folder: Path) -> list[Path]:

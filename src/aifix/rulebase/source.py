@@ -190,6 +190,8 @@ def load_yaml(text: str, file: str) -> Any:
             if depth > MAX_DEPTH:
                 raise RuleError(Problem(file, mark.line + 1, mark.column + 1, f"nested deeper than {MAX_DEPTH} levels"))
         return yaml.load(text, Loader=_NoAliasLoader)  # noqa: S506 - a subclass of the safe loader
+    except RuleError:
+        raise
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         reason = getattr(error, "problem", None) or str(error).splitlines()[0]

@@ -1,0 +1,62 @@
+"""Detectors: what no single line says."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from aifix.match.detectors import flat_loss, nan_loss
+from aifix.model import Line
+
+
+def lines(*texts: str) -> list[Line]:
+    return [Line(number, text) for number, text in enumerate(texts, 1)]
+
+
+def test_a_loss_that_stays_at_ln_k_with_accuracy_at_chance_has_learnt_nothing() -> None:
+    log = lines(*(f"epoch {epoch} loss {math.log(10) + 0.0005 * (epoch % 3):.4f} acc 0.1004" for epoch in range(8)))
+    found = flat_loss(log)
+    assert found
+    assert found[0].captures["classes"] == "10"
+    assert found[0].captures["accuracy"] == "0.1004"
+
+
+def test_vanished_gradients_beside_a_loss_that_stands_still() -> None:
+    found = flat_loss(lines(*(f"step {step} | loss: 5.2133 | grad_norm: 3.1e-09" for step in range(6))))
+    assert found[0].captures["grad_norm"] == "3.1e-09"
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"epoch {e} loss {2.3 * 0.8**e:.4f} acc {0.1 + 0.08 * e:.3f}" for e in range(8)],
+        [f"epoch {e} loss 0.0121 acc 0.991" for e in range(8)],
+        ["loss 2.303", "loss 2.302"],
+        [f"step {s} loss 1.8342 lr 0.0" for s in range(9)],
+    ],
+    ids=["falling", "converged", "too short", "flat, but not at a guess"],
+)
+def test_a_run_that_learns_or_tells_too_little_is_left_alone(texts: list[str]) -> None:
+    assert flat_loss(lines(*texts)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "component"),
+    [
+        ("Epoch [1][150/5808]  lr: 1.000e-02, loss_cls: 0.4, loss_bbox: nan, loss: nan", "loss_bbox"),
+        ("{'loss': nan, 'grad_norm': nan, 'learning_rate': 4.9e-05, 'epoch': 0.3}", "loss"),
+        ("iter 210: train_loss=NaN", "train_loss"),
+        ("200/200 - 3s - loss: nan - accuracy: 0.1000", "loss"),
+        ("step 12 | loss inf | lr 0.1", "loss"),
+    ],
+)
+def test_a_loss_printed_as_nan_or_inf_is_found_in_any_logger_style(text: str, component: str) -> None:
+    found = nan_loss(lines("step 1 loss 2.0", text))
+    assert [detection.line for detection in found] == [1]
+    assert found[0].captures["component"] == component
+
+
+@pytest.mark.parametrize("text", ["loss: 0.31 finance: ok", "logging_nan_inf_filter=True", "loss_info: 3", "nan check in the loss: off"])
+def test_words_that_only_look_like_nan_are_not_taken(text: str) -> None:
+    assert nan_loss(lines(text)) == []

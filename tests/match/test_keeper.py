@@ -1,0 +1,81 @@
+"""The keeper: bounded memory for an endless input, and nothing lost that a diagnosis needs."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from aifix.match import keeper as keeping
+from aifix.match.keeper import Keeper
+
+NEEDLE = b"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
+
+
+def fill(keeper: Keeper, data: bytes, step: int = 50_001) -> None:
+    for at in range(0, len(data), step):
+        keeper.feed(data[at : at + step])
+
+
+def test_a_small_input_is_kept_whole() -> None:
+    keeper = Keeper()
+    fill(keeper, b"a\nb\r\nc", step=2)
+    assert keeper.blocks() == [(1, b"a\nb\r\nc")]
+    assert keeper.lines() == 3
+    assert not keeper.truncated
+
+
+@pytest.mark.parametrize("where", [0.0, 0.3, 0.7, 1.0])
+def test_of_a_large_input_the_pages_around_a_hit_stay_with_their_line_numbers(where: float) -> None:
+    healthy = b"".join(b"step %d going well with lr 3.0e-04\n" % number for number in range(500_000))
+    lines = healthy.splitlines(keepends=True)
+    at = int(where * len(lines))
+    data = b"".join([*lines[:at], NEEDLE, *lines[at:]])
+    keeper = Keeper([b"sCUDA out of memory"])
+    fill(keeper, data)
+    assert keeper.truncated
+    assert keeper.lines() == len(lines) + 1
+    kept = [(number + offset, line) for number, block in keeper.blocks() for offset, line in enumerate(block.split(b"\n"))]
+    assert (at + 1, NEEDLE.strip()) in kept
+    assert sum(len(block) for _, block in keeper.blocks()) < 2 << 20
+
+
+def test_memory_stays_bounded_when_every_line_hits() -> None:
+    keeper = Keeper([b"sCUDA out of memory"])
+    for _ in range(600):
+        keeper.feed(NEEDLE * 1000)
+    assert sum(len(block) for _, block in keeper.blocks()) <= (keeping.FIRST_PAGES + keeping.LAST_PAGES + 4) * keeping.PAGE * 2
+
+
+def test_an_endless_line_is_bounded() -> None:
+    keeper = Keeper()
+    for _ in range(200):
+        keeper.feed(b"x" * (1 << 20))
+    assert sum(len(block) for _, block in keeper.blocks()) < 20 << 20
+    assert keeper.lines() == 1
+
+
+@pytest.mark.parametrize(
+    ("data", "healthy"),
+    [
+        (b"step 1 ok\nstep 2 ok\n", True),
+        (b"", True),
+        (b"Traceback (most recent call last):\n", False),
+        (b"a core stands here\n", False),
+        (b"A CORE IN CAPITALS\n", False),
+        (b"".join(b"epoch %d loss 1.386 acc 0.25\n" % e for e in range(9)), False),
+        (b"".join(b"epoch %d loss %.3f\n" % (e, 2 / (1 + e)) for e in range(9)), True),
+    ],
+)
+def test_an_input_without_gate_words_and_cores_is_known_to_be_healthy_at_once(data: bytes, *, healthy: bool) -> None:
+    keeper = Keeper([b"score stands", b"icore in capitals"])
+    keeper.feed(data)
+    assert keeper.healthy() is healthy
+
+
+@given(st.lists(st.binary(max_size=200), max_size=30))
+def test_what_is_kept_of_a_small_input_is_the_input(chunks: list[bytes]) -> None:
+    keeper = Keeper()
+    for chunk in chunks:
+        keeper.feed(chunk)
+    assert b"".join(block for _, block in keeper.blocks()) == b"".join(chunks)

@@ -1,0 +1,140 @@
+"""From hits to a report: refinement, cause and consequence, order, unknown failures."""
+
+from __future__ import annotations
+
+from tests.rules_of import diagnose
+
+OOM = r"""
+id: cuda.oom
+signatures: [{pattern: 'CUDA out of memory\. Tried to allocate {requested:bytes}'}]
+collect:
+  - {pattern: '{reserved:bytes} reserved in total', within: 0}
+  - {pattern: '{allocated:bytes} already allocated', within: 0}
+facts: {'unallocated:bytes': reserved - allocated}
+refine: [{to: cuda.oom-fragmentation, when: unallocated >= requested}]
+"""
+FRAGMENTATION = r"""
+id: cuda.oom-fragmentation
+explain: The reserve of {unallocated} would have held the {requested}.
+fixes:
+  - {id: a, title: 'Use {unallocated}', prior: 0.2, effort: low, risk: none, do: [{kind: env, text: 'A=1'}]}
+  - {id: b, title: Better, prior: 0.6, effort: low, risk: none, do: [{kind: env, text: 'B=1'}]}
+  - {id: never, title: Never, when: 'requested > 100 * reserved', prior: 0.9, effort: low, risk: none, do: [{kind: env, text: 'C=1'}]}
+  - {id: hole, title: 'Needs {batch}', prior: 0.9, effort: low, risk: none, do: [{kind: env, text: 'D=1'}]}
+"""
+TIMEOUT = r"""
+id: dist.nccl-timeout
+causes: ['cuda.*']
+signatures: [{pattern: 'Watchdog caught collective operation timeout'}]
+"""
+CHILD = r"""
+id: dist.child-failed
+symptom: true
+causes: ['*']
+signatures: [{pattern: 'elastic\.multiprocessing\.errors\.ChildFailedError'}]
+"""
+MESSAGE = "RuntimeError: CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 9.00 GiB total; 4.00 GiB already allocated; 6.00 GiB reserved in total)"
+
+
+def test_the_numbers_select_the_more_specific_diagnosis_and_fill_its_texts() -> None:
+    report = diagnose(MESSAGE, OOM, FRAGMENTATION)
+    first = report.diagnoses[0]
+    assert first.id == "cuda.oom-fragmentation"
+    assert first.facts["unallocated"].text == "2.00 GiB"
+    assert first.facts["unallocated"].value == 2 << 30
+    assert first.explanation == "The reserve of 2.00 GiB would have held the 1.00 GiB."
+    assert [fix.title for fix in first.fixes] == ["Better", "Use 2.00 GiB"]
+    assert any("holds" in step.detail for step in first.derivation)
+
+
+def test_the_general_diagnosis_stays_when_the_condition_fails_or_a_fact_is_missing() -> None:
+    assert diagnose(MESSAGE.replace("6.00", "4.50"), OOM, FRAGMENTATION).diagnoses[0].id == "cuda.oom"
+    assert diagnose("CUDA out of memory. Tried to allocate 1.00 GiB", OOM, FRAGMENTATION).diagnoses[0].id == "cuda.oom"
+
+
+def test_seven_timeouts_and_the_launcher_hang_under_the_rank_that_ran_out_of_memory() -> None:
+    log = "\n".join(
+        [
+            f"[rank3]: {MESSAGE}",
+            *(f"[rank{rank}]:[E ProcessGroupNCCL.cpp:523] [Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL" for rank in (0, 1, 2, 4, 5, 6, 7)),
+            "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
+        ]
+    )
+    report = diagnose(log, OOM, FRAGMENTATION, TIMEOUT, CHILD)
+    assert [diagnosis.id for diagnosis in report.diagnoses] == ["cuda.oom-fragmentation", "dist.nccl-timeout", "dist.child-failed"]
+    root, timeout, child = report.diagnoses
+    assert root.ranks == (3,)
+    assert timeout.caused_by == root.id
+    assert timeout.symptom
+    assert timeout.ranks == (0, 1, 2, 4, 5, 6, 7)
+    assert child.symptom
+
+
+def test_a_cause_is_found_even_when_it_stands_after_its_consequences() -> None:
+    log = f"Watchdog caught collective operation timeout\nmore\n{MESSAGE}"
+    assert [diagnosis.id for diagnosis in diagnose(log, OOM, TIMEOUT).diagnoses] == ["cuda.oom", "dist.nccl-timeout"]
+
+
+STRANGER = """
+[rank1]: Traceback (most recent call last):
+[rank1]:   File "/home/user/project/train.py", line 7, in main
+[rank1]:     step(batch)
+[rank1]: MyOwnError: the tokens ran out
+"""
+
+
+def test_a_symptom_gives_way_to_an_error_that_no_rule_knows() -> None:
+    report = diagnose(STRANGER + "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: \n", CHILD)
+    assert report.failed
+    assert report.diagnoses == ()
+    assert report.unknown is not None
+    assert report.unknown.kind == "MyOwnError"
+    assert report.unknown.message == "the tokens ran out"
+    assert report.unknown.location is not None
+    assert report.unknown.location.line == 7
+
+
+def test_waiting_ranks_give_way_to_an_unknown_error_that_came_first_but_not_to_a_later_one() -> None:
+    timeout = "[rank0]: Watchdog caught collective operation timeout\n"
+    assert diagnose(STRANGER + timeout, TIMEOUT).diagnoses == ()
+    assert [diagnosis.id for diagnosis in diagnose(timeout + STRANGER, TIMEOUT).diagnoses] == ["dist.nccl-timeout"]
+
+
+def test_a_symptom_alone_is_an_answer_with_less_confidence() -> None:
+    report = diagnose("torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ", CHILD)
+    assert report.diagnoses[0].id == "dist.child-failed"
+    assert report.diagnoses[0].confidence < 0.8
+
+
+VAGUE = "id: deps.import-name\nyields_to: [deps.triton]\nsignatures: [{pattern: 'cannot import name {name:quoted}'}]"
+EXACT = "id: deps.triton\nsignatures: [{pattern: 'cannot import name .* from .triton'}]"
+
+
+def test_the_vaguer_name_of_the_same_event_is_dropped() -> None:
+    report = diagnose("ImportError: cannot import name 'Config' from 'triton'", VAGUE, EXACT)
+    assert [diagnosis.id for diagnosis in report.diagnoses] == ["deps.triton"]
+
+
+WARNING = "id: tf.no-gpu\nsignatures: [{pattern: 'Cannot dlopen some GPU libraries', level: warning}]"
+
+
+def test_a_survived_warning_is_a_hint_and_not_a_failure() -> None:
+    report = diagnose("W gpu_device.cc Cannot dlopen some GPU libraries\nepoch 1 done\nsaved\n", WARNING)
+    assert not report.failed
+    assert report.diagnoses == ()
+    assert [hint.id for hint in report.hints] == ["tf.no-gpu"]
+
+
+def test_a_message_within_quoted_source_is_not_an_utterance() -> None:
+    log = """
+    Traceback (most recent call last):
+      File "/home/user/project/train.py", line 7, in main
+        raise RuntimeError("CUDA out of memory. Tried to allocate 1.00 GiB")
+    RuntimeError: something else
+    """
+    assert diagnose(log, OOM).diagnoses == ()
+
+
+def test_catalogues_speak_in_rules() -> None:
+    rule = "id: gpu.xid\nsignatures: [{pattern: 'NVRM: Xid .*: {xid:int},'}]\nexplain: 'It means: {catalogue(\"xid\", xid, \"meaning\")}. Unknown {catalogue(\"xid\", 1)}.'"
+    assert diagnose("NVRM: Xid (PCI:0000:01:00): 79, GPU lost", rule).diagnoses[0].explanation == "It means: GPU has fallen off the bus."
