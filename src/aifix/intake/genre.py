@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from aifix.intake.lines import is_progress
@@ -22,122 +23,17 @@ _SAMPLE = 3000  # lines looked at: the head and the tail of anything longer
 _UNIFORM = 20  # a shape that recurs so often (training steps, downloads) tells nothing about the rest
 _ENOUGH = 4  # lines below which nothing is decided
 
-_STOPWORDS = frozenset(
-    [
-        "a",
-        "about",
-        "after",
-        "all",
-        "also",
-        "an",
-        "and",
-        "any",
-        "are",
-        "as",
-        "at",
-        "be",
-        "because",
-        "been",
-        "before",
-        "but",
-        "by",
-        "can",
-        "could",
-        "did",
-        "do",
-        "does",
-        "each",
-        "even",
-        "every",
-        "few",
-        "for",
-        "from",
-        "had",
-        "has",
-        "have",
-        "here",
-        "how",
-        "i",
-        "if",
-        "in",
-        "into",
-        "is",
-        "it",
-        "its",
-        "just",
-        "like",
-        "look",
-        "many",
-        "may",
-        "means",
-        "more",
-        "most",
-        "much",
-        "must",
-        "need",
-        "never",
-        "no",
-        "nor",
-        "not",
-        "of",
-        "off",
-        "often",
-        "on",
-        "once",
-        "one",
-        "only",
-        "or",
-        "other",
-        "our",
-        "out",
-        "over",
-        "same",
-        "see",
-        "should",
-        "since",
-        "so",
-        "some",
-        "still",
-        "such",
-        "than",
-        "that",
-        "the",
-        "their",
-        "them",
-        "then",
-        "there",
-        "these",
-        "they",
-        "this",
-        "those",
-        "though",
-        "to",
-        "too",
-        "two",
-        "under",
-        "until",
-        "up",
-        "use",
-        "used",
-        "usually",
-        "very",
-        "was",
-        "we",
-        "were",
-        "what",
-        "when",
-        "where",
-        "which",
-        "while",
-        "who",
-        "why",
-        "will",
-        "with",
-        "without",
-        "would",
-        "you",
-        "your",
-    ]  # noqa: SIM905: one word a line would be two screens
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_STOPWORDS = _words(
+    "a about after all also an and any are as at be because been before but by can could did do does each even every few for "
+    "from had has have here how i if in into is it its just like look many may means more most much must need never no nor "
+    "not of off often on once one only or other our out over same see should since so some still such than that the their "
+    "them then there these they this those though to too two under until up use used usually very was we were what when where "
+    "which while who why will with without would you your "
 )
 _WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
 _DIGITS = re.compile(r"\d+")
@@ -171,8 +67,29 @@ _CHANGE_HEAD = re.compile(r"(?:#{2,4} )?(?:Added|Fixed|Changed|Removed|Deprecate
 # ---- manuals
 _MAN_LINE = re.compile(r"[A-Za-z][\w.+-]*\(\d\w?\)\s{2,}.*\(\d\w?\)$")
 _MAN_HEADS = frozenset(
-    ("NAME", "SYNOPSIS", "DESCRIPTION", "OPTIONS", "EXIT STATUS", "ENVIRONMENT", "FILES", "SEE ALSO", "BUGS", "AUTHOR", "EXAMPLES")
-    + ("NOTES", "RETURN VALUE", "ERRORS", "DIAGNOSTICS", "COPYRIGHT", "HISTORY", "AUTHORS", "EXAMPLE", "COMMANDS", "ARGUMENTS")
+    (
+        "NAME",
+        "SYNOPSIS",
+        "DESCRIPTION",
+        "OPTIONS",
+        "EXIT STATUS",
+        "ENVIRONMENT",
+        "FILES",
+        "SEE ALSO",
+        "BUGS",
+        "AUTHOR",
+        "EXAMPLES",
+        "NOTES",
+        "RETURN VALUE",
+        "ERRORS",
+        "DIAGNOSTICS",
+        "COPYRIGHT",
+        "HISTORY",
+        "AUTHORS",
+        "EXAMPLE",
+        "COMMANDS",
+        "ARGUMENTS",
+    )
 )
 _FLAG = re.compile(r"\s{2,}-{1,2}[A-Za-z][\w-]*(?:[ =,].*|)$")
 
@@ -192,58 +109,11 @@ _SPEAKER = re.compile(
 )
 _MAIL_HEAD = re.compile(r"(?:From|To|Cc|Subject|Date|Message-ID|In-Reply-To|Reply-To|References|List-Id|Sent): \S")
 _WROTE = re.compile(r"(?:On .{4,80}|.{2,60}) (?:wrote|writes|schrieb|said):$")
-_NO_NAME = frozenset(
-    [
-        "info",
-        "error",
-        "warning",
-        "warn",
-        "debug",
-        "critical",
-        "fatal",
-        "note",
-        "hint",
-        "notice",
-        "trace",
-        "epoch",
-        "step",
-        "train",
-        "val",
-        "test",
-        "loss",
-        "error",
-        "cause",
-        "reason",
-        "traceback",
-        "file",
-        "line",
-        "usage",
-        "failed",
-        "passed",
-        "collecting",
-        "time",
-        "host",
-        "rank",
-        "exitcode",
-        "pid",
-        "name",
-        "date",
-        "status",
-        "message",
-        "details",
-        "output",
-        "input",
-        "args",
-        "config",
-        "total",
-        "memory",
-        "process",
-        "device",
-        "version",
-        "root",
-        "success",
-        "result",
-    ]
+_NO_NAME = _words(
+    "info error warning warn debug critical fatal note hint notice trace epoch step train val test loss error cause reason "
+    "traceback file line usage failed passed collecting time host rank exitcode pid name date status message details output "
+    "input args config total memory process device version root success result user assistant system human bot ai model "
+    "prompt response question answer "
 )
 
 # ---- source code
@@ -372,7 +242,7 @@ def _is_prose(row: str) -> bool:
 def _underlined(lines: Sequence[Line]) -> int:
     """Titles with a rule of about their own length below them."""
     count = 0
-    for above, below in zip(lines[:_SAMPLE], lines[1:_SAMPLE], strict=False):
+    for above, below in pairwise(lines[:_SAMPLE]):
         rule = below.text.rstrip()
         if 3 <= len(rule) <= 60 and _UNDERLINE.match(rule):
             title = above.text.rstrip()
@@ -509,7 +379,7 @@ def _is_listing(text: _Text) -> bool:
         if coded >= 0.6 * len(found) and verdicts <= 0.1 * len(found):
             return True
     numbers = [int(match[1]) for raw in raws if (match := _HISTORY.match(raw))]
-    if len(numbers) >= max(6, 0.85 * size) and all(b == a + 1 for a, b in zip(numbers, numbers[1:], strict=False)):
+    if len(numbers) >= max(6, 0.85 * size) and all(b == a + 1 for a, b in pairwise(numbers)):
         return True
     versions, changes = _count(_VERSION_HEAD, rows), _count(_CHANGE_HEAD, rows)
     if versions >= 1 and versions + changes >= 2 and text.bullets >= max(3, 0.2 * size) and text.uttered + text.logged <= 0.1 * size:

@@ -39,6 +39,9 @@ _BAR = re.compile(
     r"(?: \d+\w{1,3}/(?:step|epoch|sample))?(?: - [A-Za-z]\w{0,40}: (?:-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|nan))*"
 )
 _BAR_HEAD = re.compile(r" *\d{1,3}%(?:\||[ ]+\d+/)| *\d+/(?:\d+|Unknown) [\[━]| *\d+(?:it|\s\w+) \[")
+_PACKED = "\\n"
+_PACKED_TRACE = re.compile(r"\\n +File \\?[\"']|Traceback \(most recent call last\):\\n")
+_PACKED_CHARACTER = re.compile(r"\\([\"'\\t/])")
 _ALARM = re.compile(r"[Ee]rror|Exception|Traceback|[Ww]arn|WARN|ERROR|[Ff]ailed")
 _CHANGING = re.compile(r"[\s\d.,:/%#=>|\\█▏▎▍▌▋▊▉░▒━╸╺⠀-⣿-]+")
 
@@ -66,6 +69,8 @@ def fold(raws: Iterable[Line]) -> list[Line]:
             lines.extend(Line(line.number, part) for part in _parts(text))
         elif len(text) > _LONG:
             lines.extend((Line(line.number, text[:WINDOW]), Line(line.number, text[-WINDOW:])))
+        elif _PACKED in text and _PACKED_TRACE.search(text):
+            lines.extend(Line(line.number, part) for part in _unpacked(text))
         else:
             lines.append(line)
     return lines
@@ -143,6 +148,12 @@ def _effect(match: re.Match[str]) -> str:
 
 def _may_hold_bar(text: str) -> bool:
     return "/s" in text or "s/" in text or "ETA" in text or "━━━" in text
+
+
+def _unpacked(text: str) -> list[str]:
+    """A traceback inside a JSON string, line by line: structured loggers and container engines print it so."""
+    parts = text.split(_PACKED)
+    return [_PACKED_CHARACTER.sub(lambda match: {"t": "\t", "n": "\n"}.get(match[1], match[1]), part).rstrip("\n") for part in parts]
 
 
 def _parts(raw: str) -> list[str]:

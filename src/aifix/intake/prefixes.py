@@ -38,14 +38,17 @@ _AFTER_STAMP = (
 
 _BRACKET = re.compile(
     r"\[rank(?P<rank>\d+)\]:[ ]?"
-    r"|\[default(?P<local>\d+)\]:"
+    r"|\[[a-z_]{2,20}(?P<local>\d+)\]:"  # torchrun --tee: [default0]:, [trainer1]:
     r"|\[(?P<plain>\d{1,4})\]:(?=.)[ ]?(?![ ]*$)"
-    r"|\[\d+,(?P<mpi>\d+)\](?:<std(?:out|err|diag)>)?:[ ]?"
+    r"|\[\d+,(?:mpirank:)?(?P<mpi>\d+)(?:,[^\]\s]{1,60})?\](?:<std(?:out|err|diag)>)?:[ ]?"
     r"|\[pod/[^\]\s]+\][ ]?"
     r"|\[std(?:out|err)\][ ]"
     r"|\[[ ]*\+?\d{1,9}\.\d{6}\][ ]?"  # kernel ring buffer
     r"|\[(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[ ][A-Z][a-z]{2}[ ][ \d]\d[ ]\d\d:\d\d:\d\d[ ]\d{4}\][ ]"
     rf"|\[{_STAMP}\](?:[ ]-)?{_AFTER_STAMP}"
+    rf"|\[{_STAMP}\]\[[\w.]{{1,80}}\]\[{_LEVEL}\][ ]-[ ]"  # Hydra
+    rf"|\[{_DATE},[ ]{_CLOCK}{_ZONE}\][ ]\{{[\w.]{{1,80}}:\d+\}}[ ]{_LEVEL}[ ]-[ ]"  # Airflow
+    rf"|\[NeMo[ ][IWED][ ]{_STAMP}[ ][^\]]{{1,80}}\](?:[ ]|$)"
     rf"|\[{_STAMP}[ ][IWEF][ ]\d+[ ]\d+\][ ]"  # Ray's C++ side
     r"|\[[IWEF]\d{3,4}[ ]\d\d:\d\d:\d\d\.\d+[ ](?=\S)"  # torch C++: the location stays
 )
@@ -79,7 +82,7 @@ _GUTTER = re.compile(r"[ ]{1,4}(?:│[ ](?=[a-z>\[])|╰─[>▶][ ]|├─[>▶
 _HOST_WORD = re.compile(r"kernel:[ ]|[\w.\-]{1,80}[ ][\w./@\-]{1,60}(?:\[\d+\]:[ ]|(?<=kernel):[ ])")
 
 _AHEAD_RANK = re.compile(r"\[rank: (\d+)\]|(?:\[?[\w./\\]+\.(?:cpp|cc|h|hpp):\d+\] )?\[(?:PG [^\]]{0,120}?)?Rank (\d+)\]")
-_TASK_HEAD = re.compile(r" {0,3}(\d{1,4}): ?")
+_TASK_HEAD = re.compile(r" {0,3}(\d{1,4}): ?|\[(\d{1,4})\] ")
 _HOST_HEAD = re.compile(r"(?=[\w.\-]*[\d.\-])([A-Za-z0-9][\w.\-]{1,80}): ")
 _SERVICE_HEAD = re.compile(r"([A-Za-z][\w.\-]{0,60}) *\| ?")
 _WORD_HEAD = re.compile(r"(?=\S*[\d/.\-\]>|@])(\[?[<\w][\w./@<>\-]{1,150}\]?[:>|]{0,2})[ ]")
@@ -99,6 +102,7 @@ _BY_FIRST: dict[str, re.Pattern[str]] = {
     **dict.fromkeys("│┃║╭┌┏╔╰└┗╚", _LID),
 }
 _MAX_DEPTH = 8  # nested prefixes on one line; each is at least one character, so this only stops nonsense
+_POLLED = 2000  # lines that are asked when the whole document decides
 _ROUNDS = 4  # of voting: each can uncover another layer
 
 
@@ -215,8 +219,10 @@ def _vote_tasks(stems: list[_Stem]) -> list[_Stem]:
         text = stem.text
         if not text or text.isspace():
             continue
+        if is_progress(text) and not text[0].isdigit():
+            continue
         filled += 1
-        if text[0] in " 0123456789":
+        if text[0] in " 0123456789[":
             match = _TASK_HEAD.match(text)
             if match:
                 found.append((stem, match))
@@ -224,7 +230,11 @@ def _vote_tasks(stems: list[_Stem]) -> list[_Stem]:
                     proof += 1
     if len(found) < 2:
         return []
-    tasks = [int(match[1]) for _, match in found]
+    if not proof:
+        found = [(stem, match) for stem, match in found if match[1]]  # `[3] ` may be anything
+        if len(found) < 2:
+            return []
+    tasks = [int(match[1] or match[2]) for _, match in found]
     counting = all(b > a for a, b in pairwise(tasks))
     share = len(found) / filled
     if (counting and not (proof and share > 0.9)) or not (proof or share >= 0.6):
@@ -234,7 +244,7 @@ def _vote_tasks(stems: list[_Stem]) -> list[_Stem]:
     if share < 0.95 and len(set(tasks)) > 0.7 * len(tasks) and not proof:
         return []  # nearly every number once: a listing, not tasks
     for stem, match in found:
-        stem.claim(match[1], _TASK)
+        stem.claim(match[1] or match[2], _TASK)
         stem.take(match.end())
     return [stem for stem, _ in found]
 
@@ -256,27 +266,34 @@ def _vote_words(stems: list[_Stem]) -> list[_Stem]:
 
 def _vote(stems: list[_Stem], pattern: re.Pattern[str], share: float) -> list[_Stem]:
     """Take a head off when it recurs and either stands before a share of all lines or before the frames of a traceback."""
-    found: list[tuple[_Stem, re.Match[str]]] = []
-    proven: set[str] = set()
+    counts: Counter[str] = Counter()
     filled = 0
-    for stem in stems:
-        if not stem.text or stem.text.isspace():
+    for stem in stems[:: len(stems) // _POLLED + 1]:
+        text = stem.text
+        if not text or text.isspace():
             continue
-        match = pattern.match(stem.text)
+        match = pattern.match(text)
         if match:
-            found.append((stem, match))
-            if _TRACE_INSIDE in stem.text:
-                proven.add(_DIGITS.sub("0", match[1]))
+            counts[match[1]] += 1
             filled += 1
-        elif not is_progress(stem.text):
+        elif not is_progress(text):
             filled += 1
-    if len(found) < 3:
-        return []
     # A prefix recurs; a word that stands before one line only is the beginning of what the line says.
-    heads = {head for head, n in Counter(match[1] for _, match in found).items() if n >= 3 and not _LOOKS_MESSAGE.search(head)}
-    common = sum(match[1] in heads for _, match in found)
-    if common < 0.9 * len(found) or common < share * filled:
-        heads = {head for head in heads if _DIGITS.sub("0", head) in proven}
+    heads = {head for head, n in counts.items() if n >= 3 and not _LOOKS_MESSAGE.search(head)}
+    common = sum(counts[head] for head in heads)
+    if common < 0.9 * sum(counts.values()) or common < share * filled or common < 3:
+        heads = set()
+    framed = {
+        _DIGITS.sub("0", match[1])
+        for stem in stems
+        if _TRACE_INSIDE in stem.text and (match := pattern.match(stem.text)) and not _LOOKS_MESSAGE.search(match[1])
+    }
+    if not heads and not framed:
+        return []
+    found = [(stem, match) for stem in stems if (match := pattern.match(stem.text))]
+    if framed:
+        every = Counter(match[1] for _, match in found)
+        heads |= {head for head, n in every.items() if n >= 3 and _DIGITS.sub("0", head) in framed}
     voted = [(stem, match) for stem, match in found if match[1] in heads]
     for stem, match in voted:
         stem.take(match.end())

@@ -315,6 +315,9 @@ class _Walk:
             self.at += 1
             return
         if self.open is None:
+            if _CELL.match(text) and self._numbered_next():
+                self._ipython(self._begin(None, "ipython"), text, index)
+                return
             self._idle(text)
             self.at += 1
             return
@@ -327,6 +330,16 @@ class _Walk:
 
     def _worth(self, text: str) -> bool:
         return _may_matter(text) or (self.grouped and bool(text)) or " in " in text
+
+    def _numbered_next(self) -> bool:
+        """Whether IPython's numbered source follows, so that a frame's line counts although the head is cut off."""
+        for ahead in range(self.at + 1, min(self.at + 8, len(self.order))):
+            text = self._text(ahead)
+            if _ARROW.match(text):
+                return True
+            if text and not _NUMBERED.match(text):
+                return False
+        return False
 
     def _idle(self, text: str) -> None:
         """Between tracebacks: note how the next one hangs with the last."""
@@ -567,13 +580,12 @@ class _Walk:
             trace.last = self.at
             self.at += 1
             return
-        if text.startswith((trace.expected + ":", trace.expected)) and text[len(trace.expected) : len(trace.expected) + 1] in ("", ":"):
-            self._finish(trace, self.at)
-            return
-        error = _ERROR.match(text)
-        if error and error["kind"].rpartition(".")[2] == trace.expected.rpartition(".")[2]:
-            self._finish(trace, self.at)
-            return
+        error = _ERROR.match(text) if text[:1].isalpha() or text[:1] == "_" else None
+        if error:
+            kind = error["kind"].rpartition(".")[2]
+            if kind == trace.expected.rpartition(".")[2] if trace.expected else _ERROR_WORD.search(kind) is not None:
+                self._finish(trace, self.at)
+                return
         if _NUMBERED.match(text) or text.startswith((" ", "\t")) or _ELIDED.match(text):
             trace.quoted.add(index)
             trace.last = self.at
