@@ -53,8 +53,9 @@ def clean(data: bytes, first: int = 1) -> list[Line]:
 
 def printable(data: bytes, first: int = 1) -> list[Line]:
     """Return the raw lines of `data` without escapes and control characters, carriage returns still inside."""
-    raws = _printable(_bounded(_utf8(data)).decode("utf-8", "replace")).split("\n")
-    if not raws[-1]:
+    text = _bounded(_utf8(data)).decode("utf-8", "replace")
+    raws = _printable(text).split("\n")
+    if not text or text.endswith("\n"):
         raws.pop()
     # rstrip: CRLF, also doubled by a careless copy
     return [Line(number, raw.rstrip("\r") if "\r" in raw else raw) for number, raw in enumerate(raws, first)]

@@ -81,7 +81,7 @@ _LID = re.compile(r"(?P<edge>[ ]*[╭┌┏╔╰└┗╚+][─━═-]{2,}[ ]?
 _GUTTER = re.compile(r"[ ]{1,4}(?:│[ ](?=[a-z>\[])|╰─[>▶][ ]|├─[>▶][ ]|×[ ])")
 _HOST_WORD = re.compile(r"kernel:[ ]|[\w.\-]{1,80}[ ][\w./@\-]{1,60}(?:\[\d+\]:[ ]|(?<=kernel):[ ])")
 
-_AHEAD_RANK = re.compile(r"\[rank: (\d+)\]|(?:\[?[\w./\\]+\.(?:cpp|cc|h|hpp):\d+\] )?\[(?:PG [^\]]{0,120}?)?Rank (\d+)\]")
+_AHEAD_RANK = re.compile(r"\[rank: (\d+)\]|(?:(?:\[[IWEF] )?[\w./\\]+\.(?:cpp|cc|h|hpp):\d+\] )?\[(?:PG [^\]]{0,120}?)?Rank (\d+)\]")
 _TASK_HEAD = re.compile(r" {0,3}(\d{1,4}): ?|\[(\d{1,4})\] ")
 _HOST_HEAD = re.compile(r"(?=[\w.\-]*[\d.\-])([A-Za-z0-9][\w.\-]{1,80}): ")
 _SERVICE_HEAD = re.compile(r"([A-Za-z][\w.\-]{0,60}) *\| ?")
@@ -219,15 +219,12 @@ def _vote_tasks(stems: list[_Stem]) -> list[_Stem]:
         text = stem.text
         if not text or text.isspace():
             continue
-        if is_progress(text) and not text[0].isdigit():
-            continue
-        filled += 1
-        if text[0] in " 0123456789[":
-            match = _TASK_HEAD.match(text)
-            if match:
-                found.append((stem, match))
-                if proof < 2 and _TRACE_BODY.match(text, match.end()):
-                    proof += 1
+        match = _TASK_HEAD.match(text) if text[0] in " 0123456789[" else None
+        if match:
+            found.append((stem, match))
+            if proof < 2 and _TRACE_BODY.match(text, match.end()):
+                proof += 1
+        filled += match is not None or not is_progress(text)
     if len(found) < 2:
         return []
     if not proof:

@@ -110,5 +110,7 @@ def _junction(lines: Sequence[Line], i: int) -> int:
     if (before.isalnum() or before == "_") and (after.islower() or after.isdigit() or after == "_"):
         return _STRONG
     if before.isspace() or after.isspace():
-        return _MAYBE
+        # Hardly any line ends, or begins, with exactly one blank by itself.
+        inner = (after if before.isspace() else two[1:2]).islower() and not one.endswith("  ")
+        return _LIKELY if inner else _MAYBE
     return _LIKELY
