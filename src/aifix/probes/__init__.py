@@ -1,1 +1,1 @@
-"""Questions about this machine, each answered with evidence."""
+"""Probes: checks of this machine that confirm or refute what the log makes one suspect."""

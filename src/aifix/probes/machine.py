@@ -1,0 +1,100 @@
+"""This machine as probes see it: files below a root, the target interpreter, and readings that several probes share."""
+
+from __future__ import annotations
+
+import os
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from aifix.probes.target import Target
+
+T = TypeVar("T")
+
+
+class Machine:
+    """Reads this machine. Each shared reading is taken once, whichever probe's thread asks first."""
+
+    def __init__(
+        self,
+        target: Target,
+        *,
+        root: Path = Path("/"),
+        catalogues: Callable[[], Mapping[str, Mapping[str, Any]]] = dict,
+        nvml: Any = None,
+    ) -> None:
+        """Look at a machine.
+
+        Args:
+            target: the interpreter whose packages count.
+            root: where /proc, /sys, /etc and /dev lie; another folder in tests.
+            catalogues: gives the vendor tables.
+            nvml: a module like `pynvml`; imported when needed by default.
+
+        """
+        self.target = target
+        self.root = root
+        self.catalogues = catalogues
+        self.nvml = nvml
+        self._readings: dict[str, Any] = {}
+        self._locks: dict[str, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    @property
+    def cwd(self) -> Path:
+        """The working folder of the failed process, or ours."""
+        return Path(self.target.cwd or ".")
+
+    @property
+    def environ(self) -> Mapping[str, str]:
+        """The environment of the failed process, or ours."""
+        return self.target.environ if self.target.environ is not None else os.environ
+
+    def once(self, key: str, read: Callable[[], T]) -> T:
+        """Take a reading once and share it."""
+        with self._lock:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with lock:
+            if key not in self._readings:
+                self._readings[key] = read()
+            found: T = self._readings[key]
+            return found
+
+    def path(self, path: str) -> Path:
+        """Give a system path below the root."""
+        return self.root / path.lstrip("/")
+
+    def read(self, path: str, limit: int = 1 << 20) -> str:
+        """Read a system file as text; '' when it cannot be read."""
+        try:
+            with self.path(path).open("rb") as stream:
+                return stream.read(limit).decode("utf-8", "replace")
+        except (OSError, ValueError):
+            return ""
+
+    def number(self, path: str) -> int | None:
+        """Read a system file that holds one number."""
+        text = self.read(path, 64).strip()
+        return int(text) if text.lstrip("-").isdigit() else None
+
+    def names(self, path: str) -> list[str]:
+        """List a system folder, sorted; nothing when it cannot be read."""
+        try:
+            return sorted(os.listdir(self.path(path)))
+        except OSError:
+            return []
+
+    def exists(self, path: str) -> bool:
+        """Tell whether a system path exists."""
+        try:
+            return self.path(path).exists()
+        except OSError:
+            return False
+
+    def process(self, pid: int) -> str:
+        """Name a process by its command line, shortened; '' when it is not ours to see."""
+        line = self.read(f"/proc/{pid}/cmdline", 4096).replace("\0", " ").strip() or self.read(f"/proc/{pid}/comm", 64).strip()
+        return line if len(line) <= 90 else line[:87] + "..."

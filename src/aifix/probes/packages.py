@@ -1,0 +1,166 @@
+"""The packages of another environment, read from their metadata files: names, versions, requirements, modules."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from aifix.probes import interpreter as interpreters
+from aifix.probes.interpreter import Interpreter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from aifix.probes.machine import Machine
+
+HEADERS = 256 << 10
+"""Bytes of a METADATA file that may be its headers; the description follows them."""
+
+
+class Package(msgspec.Struct, frozen=True):
+    """One installed distribution."""
+
+    name: str
+    version: str
+    folder: str
+    info: str
+    requires: tuple[str, ...] = ()
+    python: str = ""
+    installer: str = ""
+
+    @property
+    def key(self) -> str:
+        """The name as package indexes compare it."""
+        return canonical(self.name)
+
+
+class Installed(msgspec.Struct, frozen=True):
+    """All distributions of an interpreter: the one that is imported by key, and those that it hides."""
+
+    interpreter: Interpreter
+    packages: dict[str, Package]
+    hidden: tuple[Package, ...] = ()
+
+    def version(self, name: str) -> str:
+        """Give a distribution's version; '' when it is not installed."""
+        found = self.packages.get(canonical(name))
+        return found.version if found else ""
+
+
+def canonical(name: str) -> str:
+    """Write a distribution's name as indexes compare it."""
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def of(machine: Machine) -> Installed | None:
+    """Read the target's packages once; None when there is no target."""
+    if not machine.target.known:
+        return None
+    return machine.once("packages", lambda: read(interpreters.read(machine.target.python, machine.environ)))
+
+
+def read(interpreter: Interpreter) -> Installed:
+    """Read all distributions of an interpreter. Of one that lies in two folders, Python imports the first."""
+    packages: dict[str, Package] = {}
+    hidden: list[Package] = []
+    for folder in interpreter.folders:
+        here: dict[str, list[Package]] = {}
+        for package in _in_folder(folder):
+            here.setdefault(package.key, []).append(package)
+        for key, found in here.items():
+            if key in packages:
+                hidden += found
+            else:
+                packages[key] = found[0]
+                hidden += found[1:]
+    return Installed(interpreter, packages, tuple(hidden))
+
+
+def _in_folder(folder: str) -> Iterable[Package]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return
+    for name in names:
+        if name.startswith("~"):  # what pip leaves of an uninstall that was interrupted
+            continue
+        if name.endswith(".dist-info"):
+            path = f"{folder}/{name}/METADATA"
+        elif name.endswith(".egg-info"):
+            path = f"{folder}/{name}" if os.path.isfile(f"{folder}/{name}") else f"{folder}/{name}/PKG-INFO"
+        else:
+            continue
+        package = _package(folder, name, path)
+        if package is not None:
+            yield package
+
+
+def _package(folder: str, info: str, path: str) -> Package | None:
+    try:
+        with open(path, "rb") as stream:
+            head = stream.read(HEADERS)
+    except OSError:
+        return None
+    end = head.find(b"\n\n")
+    text = head[: end if end >= 0 else len(head)].decode("utf-8", "replace")
+    fields: dict[str, list[str]] = {}
+    for line in text.split("\n"):
+        name, colon, value = line.partition(": ")
+        if colon and name in {"Name", "Version", "Requires-Dist", "Requires-Python"}:
+            fields.setdefault(name, []).append(value.strip())
+    if "Name" not in fields or "Version" not in fields:
+        return None
+    return Package(
+        fields["Name"][0],
+        fields["Version"][0],
+        folder,
+        info,
+        tuple(fields.get("Requires-Dist", ())),
+        fields.get("Requires-Python", [""])[0],
+    )
+
+
+def find_module(interpreter: Interpreter, module: str) -> str:
+    """Give the path of an importable module or package in the package folders; '' when there is none."""
+    parts = module.split(".")
+    for folder in interpreter.folders:
+        found = module_in(folder, parts)
+        if found:
+            return found
+    return ""
+
+
+def module_in(folder: str, parts: list[str]) -> str:
+    """Give the path of a module below one folder: a package, a file or a compiled module."""
+    at = Path(folder, *parts[:-1])
+    last = parts[-1]
+    if (at / last).is_dir() and any((at / last).iterdir()):
+        return str(at / last)
+    if (at / f"{last}.py").is_file():
+        return str(at / f"{last}.py")
+    for suffix in (".so", ".pyd"):
+        for found in at.glob(f"{last}.*{suffix}"):
+            return str(found)
+    return str(at / f"{last}.so") if (at / f"{last}.so").is_file() else ""
+
+
+def provider(installed: Installed, module: str) -> Package | None:
+    """Give the distribution that a module comes from: by name, or by its record of files."""
+    top = module.split(".", maxsplit=1)[0]
+    direct = installed.packages.get(canonical(top))
+    if direct is not None:
+        return direct
+    for package in installed.packages.values():
+        for name in ("top_level.txt", "RECORD"):
+            try:
+                with open(f"{package.folder}/{package.info}/{name}", encoding="utf-8", errors="replace") as stream:
+                    text = stream.read(1 << 20)
+            except OSError:
+                continue
+            if re.search(rf"^{re.escape(top)}(?:/__init__\.py,|\.py,|$)", text, re.MULTILINE):
+                return package
+    return None
