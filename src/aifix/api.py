@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from aifix.intake import document as intake
 from aifix.match import context, exact, fuzzy
 from aifix.match.keeper import Keeper
@@ -82,7 +84,11 @@ def diagnose_document(document: Document, *, base: Base | None = None) -> Report
     rules = base or rule_base()
     hits = context.fitting(exact.find(document, rules.matcher), document, rules)
     hits += context.fitting(fuzzy.find(document, rules, hits), document, rules)
-    return conclude(document, hits, rules, lambda: rules.catalogues, locate=_locate)
+    report = conclude(document, hits, rules, lambda: rules.catalogues, locate=_locate)
+    if report.unknown is None:
+        return report
+    lines = [item.text for item in report.unknown.evidence]
+    return msgspec.structs.replace(report, unknown=msgspec.structs.replace(report.unknown, nearest=fuzzy.nearest(rules, lines)))
 
 
 def _locate(document: Document, index: int) -> Location | None:

@@ -30,8 +30,9 @@ def run(options: dict[str, object]) -> int:
     keeper = copy(passing=options["format"] == "text")
     if keeper is None:
         return _say_healthy(options, 0)
-    keeper.set_cores(load_cores())
-    if keeper.healthy():
+    from aifix.match.keeper import load
+
+    if keeper.healthy(load("keys.txt")):
         return _say_healthy(options, keeper.lines())
     from aifix.commands.report import report_blocks
 
@@ -107,17 +108,6 @@ def _ignore_interrupts() -> None:
         _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
     except (ValueError, OSError):
         pass
-
-
-def load_cores() -> list[bytes]:
-    """Read the literal cores; empty when there is no compiled base yet (then everything is looked at)."""
-    from aifix.rulebase import paths
-
-    try:
-        with open(os.path.join(paths.compiled_folder(), "cores.txt"), "rb") as stream:  # noqa: PTH118, PTH123 - pathlib costs start-up
-            return stream.read().splitlines()
-    except OSError:
-        return []
 
 
 def _say_healthy(options: dict[str, object], lines: int) -> int:

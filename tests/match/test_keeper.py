@@ -68,9 +68,10 @@ def test_an_endless_line_is_bounded() -> None:
     ],
 )
 def test_an_input_without_gate_words_and_cores_is_known_to_be_healthy_at_once(data: bytes, *, healthy: bool) -> None:
-    keeper = Keeper([b"score stands", b"icore in capitals"])
+    keeper = Keeper()
     keeper.feed(data)
-    assert keeper.healthy() is healthy
+    assert keeper.healthy([b"core s", b"n capi"]) is healthy
+    assert not keeper.healthy([]), "without a compiled base nothing is known"
 
 
 @given(st.lists(st.binary(max_size=200), max_size=30))

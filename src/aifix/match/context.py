@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from aifix.match.regex import PatternError, compile_pattern
@@ -10,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from aifix.match.exact import Hit
-    from aifix.model import Document, Rule, Signature
+    from aifix.model import Document, Line, Rule, Signature
 
 
 def fitting(hits: Iterable[Hit], document: Document, rules: Mapping[str, Rule]) -> list[Hit]:
@@ -22,7 +23,24 @@ def fitting(hits: Iterable[Hit], document: Document, rules: Mapping[str, Rule]) 
         rules: the base.
     """
     context = Context(document)
-    return [hit for hit in hits if context.fits(rules[hit.rule].signatures[hit.signature], hit)]
+    kept = []
+    for hit in hits:
+        signature = rules[hit.rule].signatures[hit.signature]
+        if context.fits(signature, hit):
+            survived = signature.level == "warning" or _logged_as_harmless(document.lines[hit.line], signature)
+            kept.append(hit._replace(survived=survived))
+    return kept
+
+
+_HARMLESS = re.compile(r"\bNCCL INFO\b|^\W{0,2}(?:INFO|DEBUG|TRACE)\b|\b(?:INFO|DEBUG)\b\W{0,4}$")
+_WARNING = re.compile(r"\b(?:[A-Z]\w*)?Warning: ")
+
+
+def _logged_as_harmless(line: Line, signature: Signature) -> bool:
+    """Tell whether the program itself logged a line as information, or as a Python warning that the signature does not name."""
+    if _HARMLESS.search(line.prefix) or _HARMLESS.search(line.text):
+        return "INFO" not in signature.source
+    return _WARNING.search(line.text) is not None and "arning" not in signature.source and "arning" not in signature.covers
 
 
 class Context:

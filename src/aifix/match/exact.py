@@ -19,7 +19,10 @@ LAST = 40
 
 
 class Hit(NamedTuple):
-    """A signature that matched a line: index of the line in the document, captures as printed, how and how well."""
+    """A signature that matched a line: index of the line in the document, captures as printed, how and how well.
+
+    `survived` says that programs go on after this line: the signature is of level warning, or the line itself says so.
+    """
 
     rule: str
     signature: int
@@ -28,6 +31,7 @@ class Hit(NamedTuple):
     span: int
     kind: MatchKind = "exact"
     score: float = 1.0
+    survived: bool = False
 
 
 def quoted_lines(document: Document) -> set[int]:
@@ -65,7 +69,7 @@ def find(document: Document, matcher: Matcher, only: Iterable[int] | None = None
     """
     chosen = list(range(len(document.lines))) if only is None else sorted(only)
     texts = [document.lines[index].text for index in chosen]
-    by_core = lines_by_core(texts, matcher.cores)
+    by_core = lines_by_core(texts, matcher.cores, matcher.keys)
     quoted = quoted_lines(document)
     hits: list[Hit] = [] if only is not None else _detected(document, matcher)
     for signature in matcher.signatures:

@@ -225,7 +225,9 @@ def find(document: Document, base: Base, hits: Sequence[Hit]) -> list[Hit]:
             continue
         for rule, best in ranked:
             if top - best.rank <= RIVALS and _passes(best):
-                found.append(Hit(rule, best.template.signature, number, best.captures, best.template.length, "fuzzy", round(min(best.score, 0.99), 3)))
+                found.append(
+                    Hit(rule, best.template.signature, number, best.captures, best.template.length, "fuzzy", round(min(best.score, 0.99), 3))
+                )
     return found
 
 

@@ -42,10 +42,6 @@ class Keeper:
         self._keep_next = False
         self._scan: Callable[[bytes], bool] | None = None
 
-    def set_cores(self, cores: list[bytes]) -> None:
-        """Give the literal cores late: the pipe loads them when the input has ended, or has grown large."""
-        self._cores = cores
-
     def lines(self) -> int:
         """Count the lines of the input."""
         if self._paging:
@@ -59,11 +55,7 @@ class Keeper:
             self._chunks.append(data)
             if self.total > WHOLE:
                 self._paging = True
-                if not self._cores:
-                    from aifix.pipe import load_cores
-
-                    self._cores = load_cores()
-                self._scan = _scanner(self._cores)
+                self._scan = _scanner(self._cores or load("cores.txt"))
                 data = b"".join(self._chunks)
                 self._chunks = []
                 self._pages(data)
@@ -124,25 +116,36 @@ class Keeper:
         """Whether anything may have been left out."""
         return self._paging
 
-    def healthy(self) -> bool:
-        """Tell whether a small input holds no gate word and no core: nothing failed, and nothing more needs to be loaded."""
-        if self._paging:
+    def healthy(self, keys: list[bytes]) -> bool:
+        """Tell whether a small input holds no gate word and no core: nothing failed, and nothing more needs to be loaded.
+
+        Args:
+            keys: the keys of the cores (see `grams`); with none, nothing is known.
+        """
+        if self._paging or not keys:
             return False
         data = b"".join(self._chunks)
         self._chunks = [data]
         if any(gate in data for gate in GATES) or _stands_still(data):
             return False
-        lowered = None
-        for core in self._cores:
-            if core[:1] == b"s":
-                if core[1:] in data:
-                    return False
-            else:
-                if lowered is None:
-                    lowered = data.lower()
-                if core[1:] in lowered:
-                    return False
-        return True
+        from aifix.match.grams import byte_grams
+
+        return byte_grams(data).isdisjoint(keys)
+
+
+def load(name: str) -> list[bytes]:
+    """Read the lines of a file of the compiled base; none when there is no compiled base yet, or the user has rules of their own."""
+    import os
+
+    from aifix.rulebase import paths
+
+    if name == "keys.txt" and paths.has_user_rules():
+        return []
+    try:
+        with open(os.path.join(paths.compiled_folder(), name), "rb") as stream:  # noqa: PTH118, PTH123 - pathlib costs start-up
+            return stream.read().splitlines()
+    except OSError:
+        return []
 
 
 def _stands_still(data: bytes) -> bool:

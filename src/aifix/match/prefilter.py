@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+from aifix.match.grams import grams
+
 SMALL = 192 * 1024
 """Characters up to which a plain search for every core is quicker than loading an engine."""
 PER_CORE = 4000
 """Lines kept for one core; further ones are not looked at."""
 
 
-def lines_by_core(texts: Sequence[str], cores: Sequence[str]) -> dict[int, list[int]]:
+def lines_by_core(texts: Sequence[str], cores: Sequence[str], keys: Sequence[str]) -> dict[int, list[int]]:
     """Find the lines that hold each core.
 
     Args:
         texts: the lines.
         cores: literals, each led by 's' (exact case) or 'i' (lower-cased, any case).
+        keys: each core's key (see `grams`).
 
     Returns:
         For each core found, by its index, the indices of its lines in order.
@@ -37,7 +40,11 @@ def lines_by_core(texts: Sequence[str], cores: Sequence[str]) -> dict[int, list[
             return _to_lines(found, joined, cores)
     result: dict[int, list[int]] = {}
     lowered: str | None = None
-    for index, core in enumerate(cores):
+    pieces = grams(joined)
+    for index, key in enumerate(keys):
+        if key and key not in pieces:
+            continue
+        core = cores[index]
         if core[0] == "i":
             if lowered is None:
                 lowered = _lower(joined)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aifix.match.literals import sre_parse
+from aifix.match.literals import parse
 
 HOLE = "\0"
 """Stands for a variable part."""
@@ -22,7 +22,7 @@ def skeletons(pattern: str) -> list[str]:
 
     """
     found = []
-    for text in _sequence(sre_parse.parse(pattern)):
+    for text in _sequence(parse(pattern)):
         folded = text
         while HOLE + HOLE in folded:
             folded = folded.replace(HOLE + HOLE, HOLE)

@@ -62,9 +62,8 @@ class Candidate:
 
     @property
     def warning(self) -> bool:
-        """Whether only wordings matched that runs survive."""
-        signatures = self.origin.signatures
-        return all(hit.signature < len(signatures) and signatures[hit.signature].level == "warning" for hit in self.hits)
+        """Whether only lines were hit that runs survive."""
+        return all(hit.survived for hit in self.hits)
 
     @property
     def fuzzy(self) -> bool:

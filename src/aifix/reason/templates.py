@@ -76,7 +76,7 @@ def _parse(text: str, at: int, *, inside: bool) -> tuple[tuple[Any, ...], int, s
                 raise TemplateError(message)
             parts.append(Option(body, otherwise))
         elif inside and two in {"||", "]]"}:
-            if two == "]]" and text[at + 2 : at + 3] == "]":  # the option ends in a bracket of its own: [[x[0]]]
+            if two == "]]" and _closing(text, at) % 2:  # the option ends in a bracket of its own: [[x[0]]]
                 literal.append("]")
                 at += 1
                 continue
@@ -94,6 +94,14 @@ def _parse(text: str, at: int, *, inside: bool) -> tuple[tuple[Any, ...], int, s
             at += 1
     flush()
     return tuple(parts), at, ""
+
+
+def _closing(text: str, at: int) -> int:
+    """Count the closing brackets that stand here."""
+    end = at
+    while end < len(text) and text[end] == "]":
+        end += 1
+    return end - at
 
 
 def _closes(text: str, at: int) -> bool:

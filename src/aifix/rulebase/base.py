@@ -164,17 +164,13 @@ def _merge(part: Matcher, texts: dict[str, msgspec.Raw], catalogues: bytes, own:
         CompiledSignature(item.rule, item.index, item.pattern, tuple(core + shift for core in item.cores), item.anywhere, item.detector)
         for item in added.signatures
     ]
-    merged = Matcher(FORMAT, part.fingerprint, part.cores + added.cores, tuple(signatures))
+    merged = Matcher(FORMAT, part.fingerprint, part.cores + added.cores, part.keys + added.keys, tuple(signatures))
     return Base(merged, {**texts, **{rule_id: msgspec.json.encode(rule) for rule_id, rule in mine.items()}}, catalogues, messages)
 
 
 def user_folders() -> list[tuple[str, str]]:
     """List the folders of the user's rules with their names: the project's, the user's, then installed rule packs."""
-    found = [
-        (os.path.join(os.curdir, ".aifix", "rules"), "./.aifix/rules"),  # noqa: PTH118
-        (os.path.join(paths.config_folder(), "rules"), "the user's rules"),  # noqa: PTH118
-    ]
-    return [(folder, name) for folder, name in found if os.path.isdir(folder)] + _packs()  # noqa: PTH112
+    return [(folder, name) for folder, name in paths.user_rule_folders() if os.path.isdir(folder)] + _packs()  # noqa: PTH112
 
 
 def _packs() -> list[tuple[str, str]]:

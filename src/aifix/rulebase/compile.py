@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from aifix.match import grams
+from aifix.match.keeper import GATES
+from aifix.match.literals import alternatives
 from aifix.match.skeleton import skeletons
 from aifix.rulebase.form import FORMAT, CompiledSignature, Matcher
 from aifix.rulebase.source import Loaded, Problem, RuleError, load, load_yaml
@@ -76,19 +79,46 @@ def matcher(rules: Iterable[Rule], mark: str = "") -> Matcher:
         for index, signature in enumerate(rule.signatures):
             numbers = tuple(cores.setdefault(core, len(cores)) for core in signature.cores)
             signatures.append(CompiledSignature(rule.id, index, signature.pattern, numbers, signature.anywhere, signature.detector))
-    return Matcher(FORMAT, mark, tuple(cores), tuple(signatures))
+    return Matcher(FORMAT, mark, tuple(cores), tuple(grams.keys([core[1:] for core in cores])), tuple(signatures))
 
 
 def encode(rules: list[Rule], catalogues: dict[str, dict[str, Any]], mark: str = "") -> dict[str, bytes]:
     """Encode the base as the files of its compiled form, by name."""
     part = matcher(rules, mark)
+    gateless = _gateless(rules)
+    listed = wordings(rules)
     return {
-        "cores.txt": b"\n".join(core.encode() for core in part.cores if "\n" not in core) + b"\n",
+        "cores.txt": b"\n".join(gateless) + b"\n",
+        "keys.txt": b"\n".join(_byte_keys(gateless)) + b"\n",
         "matcher.json": msgspec.json.encode(part),
         "texts.json": msgspec.json.encode({rule.id: rule for rule in rules}),
         "catalogues.json": msgspec.json.encode(catalogues),
-        "wordings.json": msgspec.json.encode(wordings(rules)),
+        "wordings.json": msgspec.json.encode(listed),
     }
+
+
+def _gateless(rules: Iterable[Rule]) -> list[bytes]:
+    """Give the cores of the signatures that can match a line without any gate word: what the healthy pipe has to look for."""
+    found: dict[bytes, None] = {}
+    for rule in rules:
+        for signature in rule.signatures:
+            texts = [text.encode() for text in alternatives(signature.pattern)] if signature.pattern else []
+            exact = signature.cores[:1] and signature.cores[0][0] == "s"
+            if exact and texts and all(any(gate in text for gate in GATES) for text in texts):
+                continue
+            cores = [core.encode() for core in signature.cores]
+            if exact and all(any(gate in core for gate in GATES) for core in cores):
+                continue
+            found.update(dict.fromkeys(core for core in cores if b"\n" not in core))
+    return list(found)
+
+
+def _byte_keys(cores: list[bytes]) -> list[bytes]:
+    """Give the cores' keys as bytes, those of which every byte is ASCII by preference (others cannot be lower-cased as bytes)."""
+    texts = [core[1:].decode() for core in cores]
+    return sorted(
+        {key.encode()[: grams.GRAM] if key else text.lower().encode()[: grams.GRAM] for key, text in zip(grams.keys(texts), texts, strict=True)}
+    )
 
 
 def wordings(rules: Iterable[Rule]) -> list[tuple[str, int, str, list[str]]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-FORMAT = 5
+FORMAT = 7
 """Version of the compiled form; another one is rebuilt."""
 
 
@@ -25,4 +25,5 @@ class Matcher(msgspec.Struct, frozen=True):
     format: int
     fingerprint: str
     cores: tuple[str, ...]
+    keys: tuple[str, ...]
     signatures: tuple[CompiledSignature, ...]

@@ -19,6 +19,14 @@ TITLE = 60
 """Characters of a title."""
 ALWAYS = frozenset({"rank", "worker", "exception", "python", "exit_code", "gpus"})
 """Facts that the engine reads around any failure."""
+EVERYDAY = frozenset(
+    """accelerate|adapter|already|and|assert|available|backend|can be|cannot|cannot be|checkpoint|constraint|context|could not|dataset|device|does not|
+    during|engine|epoch|error|expected|failed|failed to|found|grad_norm|gradient|he dataset|initialized|initiali|install|installed|invalid|is empty|
+    loading|los|loss|matrix|missing|mismatch|model|model file|must be|need|needed|not found|not match|not supported|number of|operator|optimizer|out of memory|
+    parameter|parallel|prompt|python|pytorch|received|remote|removed|require|require|sequence|should be|supported|tensor|there|token|too new|too old|
+    transport|unable|unable to|unexpected|use|version|weight|was built|is built|xpected""".replace("\n", "").replace("    ", "").split("|")
+)
+"""Words that healthy logs use: as the literal core of a signature they would make the pipe look twice at every run."""
 _DULL = re.compile(
     r"^(?:s|i)(?:runtimeerror: ?|valueerror: ?|error: ?|typeerror: ?|importerror: ?|expected ?|traceback|exception: ?|warning: ?|cuda error: ?)$",
     re.IGNORECASE,
@@ -121,7 +129,7 @@ class _Checker:
         for core in cores:
             if len(core) - 1 < MIN_CORE or weight(core[1:]) < MIN_CORE - 1:
                 self.add(path, f"the literal core {core[1:]!r} is too short or too common: it needs {MIN_CORE} characters")
-            elif _DULL.match(core):
+            elif _DULL.match(core) or core[1:].strip(" .:,'\"`)(s").lower() in EVERYDAY:
                 self.add(path, f"the literal core {core[1:]!r} stands on too many lines of other failures")
 
     def _ids(self) -> None:

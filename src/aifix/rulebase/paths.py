@@ -45,6 +45,19 @@ def config_folder() -> str:
     return os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "aifix")  # noqa: PTH111, PTH118
 
 
+def user_rule_folders() -> list[tuple[str, str]]:
+    """Give the folders in which users keep rules, with their names: the project's and the user's own."""
+    return [
+        (os.path.join(os.curdir, ".aifix", "rules"), "./.aifix/rules"),  # noqa: PTH118
+        (os.path.join(config_folder(), "rules"), "the user's rules"),  # noqa: PTH118
+    ]
+
+
+def has_user_rules() -> bool:
+    """Tell whether the user has a folder of rules."""
+    return any(os.path.isdir(folder) for folder, _ in user_rule_folders())  # noqa: PTH112
+
+
 def compiled_folder() -> str:
     """Give the folder that holds the compiled built-in rules: packed into the wheel, or a checkout's cache."""
     if not is_checkout():
