@@ -28,6 +28,7 @@ COLOURS = {"confirmed": "bold red", "refuted": "green", "inconclusive": "yellow"
 @click.option("--node", metavar="DIR", default="", help="The folder of package.json (deps).")
 @click.option("--port", type=int, help="The port to look at (host, dist); MASTER_PORT by default.")
 @click.option("--path", "paths", multiple=True, help="A file or folder to look at (host, data).")
+@click.option("--library", metavar="NAME", default="", help="A shared library to look for, as libGL.so.1 (host).")
 @click.option("--dataset", metavar="WHAT", default="", help="pkg.module:factory, a csv file or a folder of images (data).")
 @click.option("--classes", type=int, help="How many classes the labels may name (data).")
 @click.option("--model", metavar="WHAT", default="", help="pkg.module:factory of a model (memory, numerics).")
@@ -57,14 +58,14 @@ def probe(context: click.Context, /, names: tuple[str, ...], form: str, listing:
     if form == "json":
         _json(target, found)
     else:
-        _table(target, found, skipped, colour=given["colour"])
+        _table(target, found, skipped, colour=given["colour"], verbose=bool(names))
     context.exit(1 if any(finding.status == "confirmed" for _, finding in found) else 0)
 
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
     """Give what was asked for, under the names by which the registry knows the options."""
     options: dict[str, Any] = {name: given[name] for name in ("batch", "optimizer", "samples", "timeout")}
-    for name in ("node", "port", "dataset", "classes", "model", "shape", "paths"):
+    for name in ("node", "port", "dataset", "classes", "model", "shape", "paths", "library"):
         if given[name]:
             options[name] = given[name]
             options[f"--{name}"] = given[name]
@@ -119,7 +120,7 @@ def _console(colour: bool | None) -> Any:  # noqa: FBT001 - as click gives it
     return Console(force_terminal=True if colour else None, no_color=True if colour is False else None, highlight=False)
 
 
-def _table(target: Target, found: list[tuple[Probe, Finding]], skipped: list[Probe], *, colour: bool | None) -> None:
+def _table(target: Target, found: list[tuple[Probe, Finding]], skipped: list[Probe], *, colour: bool | None, verbose: bool) -> None:
     from rich.table import Table
     from rich.text import Text
 
@@ -129,10 +130,13 @@ def _table(target: Target, found: list[tuple[Probe, Finding]], skipped: list[Pro
     table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
     for name, settings in (("probe", {"no_wrap": True}), ("status", {"no_wrap": True}), ("answer", {"overflow": "fold"})):
         table.add_column(name, **settings)
+    told: dict[str, str] = {}
     for one, finding in found:
-        answer = Text(sanitise(finding.summary))
-        for line in finding.evidence:
-            answer.append("\n  " + sanitise(line), style="dim")
+        same = told.setdefault(finding.summary, one.id)
+        answer = Text(sanitise(finding.summary)) if same == one.id else Text(f"as {same}", style="dim")
+        if verbose or finding.status == "confirmed":
+            for line in finding.evidence:
+                answer.append("\n  " + sanitise(line), style="dim")
         table.add_row(Text(one.id, style="bold"), Text(WORDS[finding.status], style=COLOURS[finding.status]), answer)
     for one in skipped:
         table.add_row(Text(one.id, style="bold"), Text("not run", style="dim"), Text(f"asks for {one.needs or '--active'}", style="dim"))

@@ -40,19 +40,19 @@ PROBES: tuple[Probe, ...] = (
     Probe("cuda.runtime", "Is there a working NVIDIA driver, with devices that this process may see?", "cuda:runtime"),
     Probe("torch.build", "Which torch is installed, for which CUDA, and does it fit the driver, the card and its companions?", "torch_build:build"),
     Probe("deps.python", "Do the installed Python packages fit together: requirements, duplicates, NumPy ABI, shadowing files?", "deps:python"),
-    Probe("deps.node", "Does node_modules hold several versions of one package, unmet peers or engines?", "node:tree"),
+    Probe("deps.node", "Does node_modules hold several versions of one package, unmet peers or engines?", "node:tree", needs="--node"),
     Probe("build.tools", "Which compilers and build tools are here: nvcc, a host compiler, ninja, cmake, git, Python's headers?", "build:tools"),
     Probe("dist.network", "Can ranks find each other: interfaces, host name, MASTER_ADDR and PORT, NCCL settings, InfiniBand?", "network:network"),
-    Probe("host.port", "Is the port taken, and by which process?", "network:port"),
+    Probe("host.port", "Is the port taken, and by which process?", "network:port", needs="--port"),
     Probe("host.memory", "Is host memory short: RAM, swap, the cgroup's limit, kills by the kernel?", "memory:host"),
     Probe("host.shm", "Is /dev/shm large enough for data loader workers?", "memory:shm"),
     Probe("host.disk", "Is a disk full, by space or inodes?", "disk:disk"),
-    Probe("host.files", "Do the files and folders of the log exist here, and may they be read?", "disk:files"),
+    Probe("host.files", "Do the files and folders of the log exist here, and may they be read?", "disk:files", needs="--paths"),
     Probe("host.limits", "Are the limits on open files, processes and locked memory low?", "limits:limits"),
     Probe("host.libc", "Do glibc and libstdc++ have the symbol versions that the extension wants?", "libc:versions"),
-    Probe("host.libraries", "Is a shared library that the log misses installed?", "libc:libraries"),
-    Probe("data.files", "Does the data file of the log parse?", "files:data_file"),
-    Probe("data.images", "Is the image of the log whole?", "files:image"),
+    Probe("host.libraries", "Is a shared library that the log misses installed?", "libc:libraries", needs="--library"),
+    Probe("data.files", "Does the data file of the log parse?", "files:data_file", needs="--paths"),
+    Probe("data.images", "Is the image of the log whole?", "files:image", needs="--paths"),
     Probe("cuda.kernels", "Do a small kernel, a matrix product per dtype and a cuDNN convolution run?", "active:kernels", active=True),
     Probe("dist.allreduce", "Does an all-reduce of two ranks on this machine end, and how fast is it?", "active:allreduce", active=True),
     Probe(
@@ -103,9 +103,8 @@ def select(names: Iterable[str], *, active: bool = False, given: Iterable[str] =
 
     Args:
         names: ids or families; none selects all.
-        active: take active ones too. An active probe that is named by its id is always taken, and one whose
-            option was given (`--model`) too.
-        given: options that were given.
+        active: take active ones too.
+        given: options that were given. A probe that needs one is taken when it was, or when its id is named.
 
     Raises:
         UnknownProbeError: a name is neither.
@@ -126,8 +125,7 @@ def select(names: Iterable[str], *, active: bool = False, given: Iterable[str] =
     return [
         probe
         for probe in PROBES
-        if probe.id in wanted
-        and (not probe.active or wanted[probe.id] or (probe.needs in options if probe.needs else False) or (active and not probe.needs))
+        if probe.id in wanted and (wanted[probe.id] or (probe.needs in options if probe.needs else active or not probe.active))
     ]
 
 
