@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 
 import pytest
-from aifix.intake import lines
 from hypothesis import given
 from hypothesis import strategies as st
+
+from aifix.intake import lines
 
 BAR = "Epoch 1:  51%|#####     | 60/118 [00:31<00:30,  1.91it/s, loss=0.871]"
 
@@ -52,7 +53,7 @@ CASES = [
     (f"{BAR}RuntimeError: x".encode(), [(1, BAR), (1, "RuntimeError: x")]),
     (b"100%|xx| 5/5 [00:01<00:00]\n", [(1, "100%|xx| 5/5 [00:01<00:00]")]),
     (
-        "  1/142 [..............................] - ETA: 9:42Traceback (most recent call last):".encode(),
+        b"  1/142 [..............................] - ETA: 9:42Traceback (most recent call last):",
         [(1, "  1/142 [..............................] - ETA: 9:42"), (1, "Traceback (most recent call last):")],
     ),
     (b"1/9 [=====>....]\x08\x08\x08\x08\x08\x082/9 [=====>....]", [(1, "2/9 [=====>....]")]),
@@ -125,7 +126,7 @@ def test_any_bytes_become_clean_lines(data: bytes) -> None:
         total = data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
         assert {line.number for line in found} == set(range(1, total + 1))
     for line in found:
-        assert not any(ord(c) < 32 and c != "\t" or 0x7F <= ord(c) < 0xA0 for c in line.text)
+        assert not any((ord(c) < 32 and c != "\t") or 0x7F <= ord(c) < 0xA0 for c in line.text)
 
 
 @given(st.text(alphabet="ab[]()0123456789;mKGHC%|/=.<, \x1b\x08\r\n\x9b\x07its", max_size=400))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from aifix.intake import document, prefixes
 from aifix.model import Line
 
@@ -12,7 +13,11 @@ MESSAGE = "RuntimeError: CUDA out of memory."
 ALONE = [
     ("[rank3]: RuntimeError: x", "RuntimeError: x", 3),
     ('[rank3]:   File "a.py", line 1, in f', '  File "a.py", line 1, in f', 3),
-    ("[rank12]:[E911 20:41:51.996672294 ProcessGroupNCCL.cpp:607] [Rank 12] Watchdog caught", "ProcessGroupNCCL.cpp:607] [Rank 12] Watchdog caught", 12),
+    (
+        "[rank12]:[E911 20:41:51.996672294 ProcessGroupNCCL.cpp:607] [Rank 12] Watchdog caught",
+        "ProcessGroupNCCL.cpp:607] [Rank 12] Watchdog caught",
+        12,
+    ),
     ("[default0]:Epoch 1", "Epoch 1", 0),
     ("[default2]:[rank14]: boom", "boom", 14),
     ("[rank14]: [default2]:boom", "boom", 14),
@@ -24,7 +29,7 @@ ALONE = [
     ("[E ProcessGroupNCCL.cpp:523] [Rank 7] Watchdog caught", "[E ProcessGroupNCCL.cpp:523] [Rank 7] Watchdog caught", 7),
     ("[rank: 3] Received SIGTERM: 15", "[rank: 3] Received SIGTERM: 15", 3),
     ("trainer-1  | boom", "boom", None),
-    ("trainer-1  |   File \"a.py\", line 1, in f", '  File "a.py", line 1, in f', None),
+    ('trainer-1  |   File "a.py", line 1, in f', '  File "a.py", line 1, in f', None),
     ("trainer-1  |", "", None),
     ("[pod/train-worker-0/pytorch] boom", "boom", None),
     ("2024-05-01T12:00:00.123456789Z boom", "boom", None),
@@ -132,7 +137,9 @@ def texts(lines: list[str]) -> list[tuple[str, int | None]]:
 
 
 def test_srun_labels_are_taken_where_the_whole_document_has_them() -> None:
-    assert texts(["0: step 1", "1: step 1", "12: Traceback (most recent call last):", '12:   File "a.py", line 1, in <module>', "srun: error: x"]) == [
+    assert texts(
+        ["0: step 1", "1: step 1", "12: Traceback (most recent call last):", '12:   File "a.py", line 1, in <module>', "srun: error: x"]
+    ) == [
         ("step 1", 0),
         ("step 1", 1),
         ("Traceback (most recent call last):", 12),
@@ -152,14 +159,31 @@ def test_a_numbered_list_keeps_its_numbers() -> None:
 
 
 def test_a_rust_backtrace_keeps_its_numbers() -> None:
-    raw = ["stack backtrace:", "   0: rust_begin_unwind", "             at /rustc/x.rs:1:2", "   1: core::panicking::panic_fmt", "             at /rustc/y.rs:3:4"]
+    raw = [
+        "stack backtrace:",
+        "   0: rust_begin_unwind",
+        "             at /rustc/x.rs:1:2",
+        "   1: core::panicking::panic_fmt",
+        "             at /rustc/y.rs:3:4",
+    ]
     assert [text for text, _ in texts(raw)] == raw
 
 
 def test_deepspeed_hosts() -> None:
-    raw = ["node-1: step 1", "node-2: step 1", "node-1: step 2", "node-2: Traceback (most recent call last):", 'node-2:   File "a.py", line 1, in <module>']
+    raw = [
+        "node-1: step 1",
+        "node-2: step 1",
+        "node-1: step 2",
+        "node-2: Traceback (most recent call last):",
+        'node-2:   File "a.py", line 1, in <module>',
+    ]
     raw += ["node-2:     main()", "node-2: ValueError: x", "node-1: done"]
-    assert [text for text, _ in texts(raw)][3:7] == ["Traceback (most recent call last):", '  File "a.py", line 1, in <module>', "    main()", "ValueError: x"]
+    assert [text for text, _ in texts(raw)][3:7] == [
+        "Traceback (most recent call last):",
+        '  File "a.py", line 1, in <module>',
+        "    main()",
+        "ValueError: x",
+    ]
 
 
 def test_hosts_are_found_in_a_log_that_is_mostly_something_else() -> None:
@@ -191,13 +215,24 @@ def test_compose_services_without_a_number() -> None:
 
 
 def test_docker_build_clock() -> None:
-    raw = ["------", " > [builder 6/6] RUN npm run build:", "0.412 ", "0.412 > tsc -p .", "4.310 src/cart.ts(8,11): error TS2322: no", "------", "0.5 is the answer"]
+    raw = [
+        "------",
+        " > [builder 6/6] RUN npm run build:",
+        "0.412 ",
+        "0.412 > tsc -p .",
+        "4.310 src/cart.ts(8,11): error TS2322: no",
+        "------",
+        "0.5 is the answer",
+    ]
     assert [text for text, _ in texts(raw)][3:] == ["> tsc -p .", "src/cart.ts(8,11): error TS2322: no", "------", "0.5 is the answer"]
 
 
 def test_a_traceback_logged_line_by_line_loses_the_place_of_the_log_call() -> None:
     head = "E0813 10:22:14.000 123 torch/_inductor/subproc.py:205] "
-    raw = [head + line for line in ("Error in subprocess", "Traceback (most recent call last):", '  File "a.py", line 1, in f', "    g()", "ValueError: x")]
+    raw = [
+        head + line
+        for line in ("Error in subprocess", "Traceback (most recent call last):", '  File "a.py", line 1, in f', "    g()", "ValueError: x")
+    ]
     assert [text for text, _ in texts(raw)][1:] == ["Traceback (most recent call last):", '  File "a.py", line 1, in f', "    g()", "ValueError: x"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from aifix.intake import wrap
 from aifix.model import Line
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from aifix.model import Genre, Line, Traceback
 
 _SAMPLE = 3000  # lines looked at: the head and the tail of anything longer
+_WIDTH = 400  # characters of a line that are looked at
 _UNIFORM = 20  # a shape that recurs so often (training steps, downloads) tells nothing about the rest
 _ENOUGH = 4  # lines below which nothing is decided
 
@@ -142,7 +143,7 @@ _UNDERLINE = re.compile(r"([=\-~^*\"'#])\1{2,}\s*$")
 _BULLET = re.compile(r"\s{0,8}(?:[-*+•] |\d{1,2}[.)] |\(?[a-z]\) )(?P<body>\S.*)$")
 _CHECK = re.compile(r"\s*(?:[-*+] )?\[[ xX]\] \S")
 _TABLE = re.compile(r"\s*\|.*\|\s*$")
-_TABLE_RULE = re.compile(r"\s*\|?[ :]*-{2,}[ :]*\|[-| :]*$")
+_TABLE_RULE = re.compile(r"\s{0,20}\|?[ :]{0,4}-{2,80}[ :]{0,4}\|[-| :]*$")
 _FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
 _LINK = re.compile(r"\]\((?:https?:|\.{0,2}/|#)")
 _INLINE = re.compile(r"`[^`\n]{2,80}`|\*\*[^*\n]{2,60}\*\*|``[^`]+``|:\w+:`")
@@ -192,14 +193,14 @@ def classify(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> Genre:
 
 def _read(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> _Text:
     sample = list(lines) if len(lines) <= _SAMPLE + 4000 else [*lines[: _SAMPLE // 2], *lines[-_SAMPLE // 2 :]]
-    shapes = Counter(_DIGITS.sub("0", line.text) for line in sample) if len(sample) > 2 * _UNIFORM else Counter[str]()
+    shapes = Counter(_DIGITS.sub("0", line.text[:_WIDTH]) for line in sample) if len(sample) > 2 * _UNIFORM else Counter[str]()
     traced = {line for item in tracebacks if item.kind and item.frames for line in range(item.start, item.end)}
     errors = {item.error for item in tracebacks if item.kind and item.frames}
     text = _Text([], [], [])
     fence = False
     index_of = {id(line): index for index, line in enumerate(lines)} if traced else {}
     for line in sample:
-        row = line.text
+        row = line.text[:_WIDTH]
         if not row.strip():
             continue
         if is_progress(row) or (shapes and shapes[_DIGITS.sub("0", row)] >= _UNIFORM):
@@ -243,7 +244,7 @@ def _underlined(lines: Sequence[Line]) -> int:
     """Titles with a rule of about their own length below them."""
     count = 0
     for above, below in pairwise(lines[:_SAMPLE]):
-        rule = below.text.rstrip()
+        rule = below.text.rstrip() if len(below.text) < _WIDTH else ""
         if 3 <= len(rule) <= 60 and _UNDERLINE.match(rule):
             title = above.text.rstrip()
             if title[:1].isalnum() and abs(len(title) - len(rule)) <= 2:
@@ -320,7 +321,12 @@ def _is_manual(text: _Text) -> bool:
 
 
 def _is_chat(text: _Text) -> bool:
-    rows, raws = text.rows, text.raws
+    # A time before what somebody says may have been taken for a prefix.
+    return _is_talk(text, text.rows) or _is_talk(text, text.raws)
+
+
+def _is_talk(text: _Text, raws: Sequence[str]) -> bool:
+    rows = text.rows
     if text.traced > 0.5 * len(rows):
         return False
     if sum(_MAIL_HEAD.match(row) is not None for row in rows[:14]) >= 3:
@@ -378,9 +384,10 @@ def _is_listing(text: _Text) -> bool:
         verdicts = sum(re.match(r"(?:\d+: ?)? ?(?:fatal )?(?:error|warning|note|[EWFCD]\d{3})\b", match["rest"]) is not None for match in found)
         if coded >= 0.6 * len(found) and verdicts <= 0.1 * len(found):
             return True
-    numbers = [int(match[1]) for raw in raws if (match := _HISTORY.match(raw))]
-    if len(numbers) >= max(6, 0.85 * size) and all(b == a + 1 for a, b in pairwise(numbers)):
-        return True
+    for shown in (rows, raws):
+        numbers = [int(match[1]) for row in shown if (match := _HISTORY.match(row))]
+        if len(numbers) >= max(6, 0.85 * size) and all(b == a + 1 for a, b in pairwise(numbers)):
+            return True
     versions, changes = _count(_VERSION_HEAD, rows), _count(_CHANGE_HEAD, rows)
     if versions >= 1 and versions + changes >= 2 and text.bullets >= max(3, 0.2 * size) and text.uttered + text.logged <= 0.1 * size:
         return True

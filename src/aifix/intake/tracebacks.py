@@ -28,7 +28,7 @@ _FRAME = re.compile(
 _HEADER = re.compile(r"\w{9} \((?:most recent|\w{4} \w{6}) (?:call|\w{4}) (?P<order>last|first|\w{4,5})\)")
 _EXACT_HEADER = "(most recent call "
 _NAME = r"[A-Za-z_]\w*(?:\.[A-Za-z_<]\w*>?)*"
-_ERROR = re.compile(rf"(?P<margin>[ \t|]*)(?:(?P<lead>[A-Z]\w+: )?)(?P<kind>{_NAME}(?:\({_NAME}\))?)(?P<rest>: .*|:|)$", re.DOTALL)
+_ERROR = re.compile(rf"(?P<margin>[ \t|]*)(?P<kind>{_NAME}(?:\({_NAME}\))?)(?P<rest>: .*|:|)$", re.DOTALL)
 _ERROR_WORD = re.compile(
     r"(?:Error|Exception|Exit|Interrupt|Warning|Iteration|Failure|Failed|Fault|Timeout|Group|Abort|Aborted|NotFound|NoSuchFile|"
     r"InvalidArgument|Fail|Unavailable|Refused|Killed|Empty|Full|Invalid\w*|OutOfMemory|Stop\w*|Died|Unsupported|Traceback|"
@@ -90,7 +90,7 @@ _ARROW = re.compile(r"-{1,}> ?(\d{1,7})(?: (.*))?$")
 _NUMBERED = re.compile(r" {0,8}\d{1,7}(?: .*|)$")
 _RICH_FRAME = re.compile(r"(?P<file>(?:[/~]|[A-Za-z]:\\|<|\w)[^\n\"]{0,500}?):(?P<line>\d{1,7}) in (?P<function>[\w<>.]{1,200})\s*$")
 _RICH_ARROW = re.compile(r" *[❱>] *(\d{1,7}) ?[│|]?(.*)$")
-_QUICK = ("File ", "Traceback", "most recent", '", line', "Error", "Exception")
+_OPENERS = ("Cell In", "Input In", "<ipython", "Fatal Python")
 
 
 @dataclass(slots=True)
@@ -178,7 +178,7 @@ def chains(tracebacks: Sequence[Traceback]) -> list[list[Traceback]]:
 
 
 def _may_matter(text: str) -> bool:
-    return ('"' in text and ", " in text) or _EXACT_HEADER in text or text.startswith(("Cell In", "Input In", "Fatal Python"))
+    return ('"' in text and ", " in text) or _EXACT_HEADER in text or text.startswith(_OPENERS) or ".py in " in text
 
 
 def _coherence(found: Sequence[Traceback], lines: Sequence[Line]) -> int:
@@ -345,6 +345,8 @@ class _Walk:
         """Between tracebacks: note how the next one hangs with the last."""
         if not text:
             return
+        if self.grouped and self._grouping(text):
+            return
         if _CAUSE in text:
             self.relation = "cause"
         elif _CONTEXT in text:
@@ -353,6 +355,20 @@ class _Walk:
             self.relation = "worker"
         elif self.relation != "first" and text.strip() not in ("", '"""', "'''") and not is_progress(text):
             self.relation = "first"
+
+    def _grouping(self, text: str) -> bool:
+        """Inside an exception group: the rules between its members, and members that have no traceback of their own."""
+        if _GROUP_RULE.match(text):
+            self.relation = "worker"
+            return True
+        match = _ERROR.match(text)
+        if self.relation == "worker" and match and _ERROR_WORD.search(match["kind"].rpartition(".")[2]):
+            self._finish(self._begin(None), self.at)
+            self.at -= 1  # the caller steps on
+            return True
+        if not any(c in self.lines[self.order[self.at]].text[:12] for c in "|+"):
+            self.grouped = False
+        return False
 
     def _header(self, text: str, index: int) -> bool:
         header = _HEADER.search(text)

@@ -111,6 +111,7 @@ def _junction(lines: Sequence[Line], i: int) -> int:
         return _STRONG
     if before.isspace() or after.isspace():
         # Hardly any line ends, or begins, with exactly one blank by itself.
-        inner = (after if before.isspace() else two[1:2]).islower() and not one.endswith("  ")
+        first = after if before.isspace() else two[1:2]
+        inner = (first.islower() or first.isdigit()) and not one.endswith("  ")
         return _LIKELY if inner else _MAYBE
     return _LIKELY
