@@ -32,7 +32,7 @@ def run(options: dict[str, object]) -> int:
         return _say_healthy(options, 0)
     from aifix.match.keeper import load
 
-    if keeper.healthy(load("keys.txt")):
+    if keeper.healthy(load()):
         return _say_healthy(options, keeper.lines())
     from aifix.commands.report import report_blocks
 

@@ -70,7 +70,7 @@ def test_an_endless_line_is_bounded() -> None:
 def test_an_input_without_gate_words_and_cores_is_known_to_be_healthy_at_once(data: bytes, *, healthy: bool) -> None:
     keeper = Keeper()
     keeper.feed(data)
-    assert keeper.healthy([b"core s", b"n capi"]) is healthy
+    assert keeper.healthy([b"core s\tscore stands", b"n capi\ticore in capitals", b"\tsnothing of the kind"]) is healthy
     assert not keeper.healthy([]), "without a compiled base nothing is known"
 
 

@@ -35,7 +35,6 @@ def test_a_good_rule_has_no_problems() -> None:
     [
         ("the answer was {n:int} today", r"\d+ {n:int} \w+", "too short or too common"),
         ("the answer was {n:int} today", "{n:int}|the answer", "no literal stands in every match"),
-        ("the answer was {n:int} today", "(?=the answer) {n:int} was the answer", "not a linear-time regex"),
         ("the answer was {n:int} today", "RuntimeError: {n:int}", "stands on too many lines"),
         ("is {n}.", "is {m}.", "'m' is no fact"),
         ("is {n}.", "is {n.", "not closed"),

@@ -17,12 +17,14 @@ PAGE = 64 << 10
 FIRST_PAGES = 64
 LAST_PAGES = 64
 """Pages with hits that are kept from the start and from the end."""
-GATES = tuple(
-    b"Traceback (most recent|rror|ERR!|ERROR|atal|FATAL|xception|panic|ailed|FAILED|Aborted|illed|core dumped|fault|OOM|oom|CANCELLED|terminate|Xid|"
-    b"assert|Assert|imeout|timed out|unsupported|mismatch|annot |an't |unable|Unable|not found|No such|invalid|Invalid|denied|exit status|exit code|"
-    b"deadlock|undefined symbol|nan".split(b"|")
-)
-"""Words of which at least one stands in nearly every failed run's output; a log without them, and without a core, is healthy."""
+GATES = (
+    b"traceback (most recent", b"error", b"err!", b"fatal", b"exception", b"panic", b"failed", b"failure", b"failing", b"aborted",
+    b"killed", b"core dumped", b"fault", b"oom", b"cancelled", b"terminate", b"xid (", b"assert", b"timeout", b"timed out", b"unsupported",
+    b"not supported", b"mismatch", b"not match", b"cannot", b"can't", b"could not", b"couldn't", b"unable", b"not found", b"no such",
+    b"invalid", b"denied", b"exit status", b"exit code", b"exitcode", b"deadlock", b"undefined symbol", b"nan", b"missing",
+    b"out of memory", b"unexpected", b"must be", b"does not", b"too old", b"too new", b"refused", b"illegal", b"corrupt",
+)  # fmt: skip
+"""Words, in lower case, of which at least one stands in nearly every failed run's output; a log without them, and without a core, is healthy."""
 
 
 class Keeper:
@@ -55,7 +57,7 @@ class Keeper:
             self._chunks.append(data)
             if self.total > WHOLE:
                 self._paging = True
-                self._scan = _scanner(self._cores or load("cores.txt"))
+                self._scan = _scanner(self._cores or [line.partition(b"\t")[2] for line in load()])
                 data = b"".join(self._chunks)
                 self._chunks = []
                 self._pages(data)
@@ -116,33 +118,39 @@ class Keeper:
         """Whether anything may have been left out."""
         return self._paging
 
-    def healthy(self, keys: list[bytes]) -> bool:
+    def healthy(self, cores: list[bytes]) -> bool:
         """Tell whether a small input holds no gate word and no core: nothing failed, and nothing more needs to be loaded.
 
         Args:
-            keys: the keys of the cores (see `grams`); with none, nothing is known.
+            cores: lines of the compiled `cores.txt`: a key (see `grams`), a tab, a core; with none, nothing is known.
         """
-        if self._paging or not keys:
+        if self._paging or not cores:
             return False
         data = b"".join(self._chunks)
         self._chunks = [data]
-        if any(gate in data for gate in GATES) or _stands_still(data):
+        low = data.lower()
+        if any(gate in low for gate in GATES) or _stands_still(data):
             return False
         from aifix.match.grams import byte_grams
 
-        return byte_grams(data).isdisjoint(keys)
+        pieces = byte_grams(low)
+        for line in cores:
+            key, _, core = line.partition(b"\t")
+            if (not key or key in pieces) and core[1:] in (low if core[:1] == b"i" else data):
+                return False
+        return True
 
 
-def load(name: str) -> list[bytes]:
-    """Read the lines of a file of the compiled base; none when there is no compiled base yet, or the user has rules of their own."""
+def load() -> list[bytes]:
+    """Read the compiled cores for the healthy pipe; none when there is no compiled base yet, or the user has rules of their own."""
     import os
 
     from aifix.rulebase import paths
 
-    if name == "keys.txt" and paths.has_user_rules():
+    if paths.has_user_rules():
         return []
     try:
-        with open(os.path.join(paths.compiled_folder(), name), "rb") as stream:  # noqa: PTH118, PTH123 - pathlib costs start-up
+        with open(os.path.join(paths.compiled_folder(), "cores.txt"), "rb") as stream:  # noqa: PTH118, PTH123 - pathlib costs start-up
             return stream.read().splitlines()
     except OSError:
         return []
@@ -178,4 +186,4 @@ def _scanner(cores: list[bytes]) -> Callable[[bytes], bool]:
     """Give a function that tells whether a page holds a core or a gate word: Hyperscan's, or an alternation."""
     from aifix.match import scan
 
-    return scan.scanner([*cores, *(b"s" + gate for gate in GATES)])
+    return scan.scanner([*cores, *(b"i" + gate for gate in GATES)])

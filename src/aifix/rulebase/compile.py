@@ -20,7 +20,7 @@ from aifix.rulebase.source import Loaded, Problem, RuleError, load, load_yaml
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aifix.model import Rule
+    from aifix.model import Rule, Signature
 
 
 def rule_files(folder: Path) -> list[Path]:
@@ -88,8 +88,7 @@ def encode(rules: list[Rule], catalogues: dict[str, dict[str, Any]], mark: str =
     gateless = _gateless(rules)
     listed = wordings(rules)
     return {
-        "cores.txt": b"\n".join(gateless) + b"\n",
-        "keys.txt": b"\n".join(_byte_keys(gateless)) + b"\n",
+        "cores.txt": b"\n".join(key + b"\t" + core for key, core in zip(_byte_keys(gateless), gateless, strict=True)) + b"\n",
         "matcher.json": msgspec.json.encode(part),
         "texts.json": msgspec.json.encode({rule.id: rule for rule in rules}),
         "catalogues.json": msgspec.json.encode(catalogues),
@@ -97,28 +96,26 @@ def encode(rules: list[Rule], catalogues: dict[str, dict[str, Any]], mark: str =
     }
 
 
+def gateless_cores(signature: Signature) -> list[bytes]:
+    """Give the cores of a signature that can match a line without any gate word; none when every wording has one."""
+    cores = [core.encode() for core in signature.cores if "\n" not in core]
+    if not cores:
+        return []
+    spelled = [text.lower().encode() for text in alternatives(signature.pattern)]
+    if any(texts and all(any(gate in text for gate in GATES) for text in texts) for texts in (spelled, [core.lower() for core in cores])):
+        return []
+    return cores
+
+
 def _gateless(rules: Iterable[Rule]) -> list[bytes]:
-    """Give the cores of the signatures that can match a line without any gate word: what the healthy pipe has to look for."""
-    found: dict[bytes, None] = {}
-    for rule in rules:
-        for signature in rule.signatures:
-            texts = [text.encode() for text in alternatives(signature.pattern)] if signature.pattern else []
-            exact = signature.cores[:1] and signature.cores[0][0] == "s"
-            if exact and texts and all(any(gate in text for gate in GATES) for text in texts):
-                continue
-            cores = [core.encode() for core in signature.cores]
-            if exact and all(any(gate in core for gate in GATES) for core in cores):
-                continue
-            found.update(dict.fromkeys(core for core in cores if b"\n" not in core))
-    return list(found)
+    """Give what the healthy pipe has to look for beside the gate words."""
+    return list(dict.fromkeys(core for rule in rules for signature in rule.signatures for core in gateless_cores(signature)))
 
 
 def _byte_keys(cores: list[bytes]) -> list[bytes]:
-    """Give the cores' keys as bytes, those of which every byte is ASCII by preference (others cannot be lower-cased as bytes)."""
+    """Give the cores' keys as bytes; none for a core with letters beyond ASCII, which bytes cannot be lower-cased with."""
     texts = [core[1:].decode() for core in cores]
-    return sorted(
-        {key.encode()[: grams.GRAM] if key else text.lower().encode()[: grams.GRAM] for key, text in zip(grams.keys(texts), texts, strict=True)}
-    )
+    return [key.encode() if text.isascii() else b"" for key, text in zip(grams.keys(texts), texts, strict=True)]
 
 
 def wordings(rules: Iterable[Rule]) -> list[tuple[str, int, str, list[str]]]:

@@ -9,10 +9,11 @@ from pathlib import Path
 from aifix.match.captures import TYPES
 from aifix.match.literals import MIN_CORE, weight
 from aifix.match.regex import LINEAR, PatternError, compile_pattern
-from aifix.model import Rule
+from aifix.model import Rule, Signature
 from aifix.reason import expressions, templates
 from aifix.reason.candidate import named_by
 from aifix.rulebase import source as sources
+from aifix.rulebase.compile import gateless_cores
 from aifix.rulebase.source import Loaded, Problem, RuleError
 
 TITLE = 60
@@ -20,12 +21,14 @@ TITLE = 60
 ALWAYS = frozenset({"rank", "worker", "exception", "python", "exit_code", "gpus"})
 """Facts that the engine reads around any failure."""
 EVERYDAY = frozenset(
-    """accelerate|adapter|already|and|assert|available|backend|can be|cannot|cannot be|checkpoint|constraint|context|could not|dataset|device|does not|
-    during|engine|epoch|error|expected|failed|failed to|found|grad_norm|gradient|he dataset|initialized|initiali|install|installed|invalid|is empty|
-    loading|los|loss|matrix|missing|mismatch|model|model file|must be|need|needed|not found|not match|not supported|number of|operator|optimizer|out of memory|
-    parameter|parallel|prompt|python|pytorch|received|remote|removed|require|require|sequence|should be|supported|tensor|there|token|too new|too old|
-    transport|unable|unable to|unexpected|use|version|weight|was built|is built|xpected""".replace("\n", "").replace("    ", "").split("|")
-)
+    {
+        "accelerate", "adapter", "already", "available", "backend", "checkpoint", "constraint", "context", "dataset", "device", "during",
+        "engine", "epoch", "expected", "found", "grad_norm", "gradient", "he dataset", "initiali", "initialized", "install", "installed",
+        "is built", "loading", "los", "matrix", "model", "model file", "number of", "operator", "optimizer", "parallel", "parameter",
+        "prompt", "python", "pytorch", "received", "remote", "removed", "require", "sequence", "supported", "tensor", "there", "token",
+        "transport", "use", "version", "was built", "weight", "xpected",
+    }
+)  # fmt: skip
 """Words that healthy logs use: as the literal core of a signature they would make the pipe look twice at every run."""
 _DULL = re.compile(
     r"^(?:s|i)(?:runtimeerror: ?|valueerror: ?|error: ?|typeerror: ?|importerror: ?|expected ?|traceback|exception: ?|warning: ?|cuda error: ?)$",
@@ -99,7 +102,7 @@ class _Checker:
             self.add("$.title", f"the title is longer than {TITLE} characters")
         for index, signature in enumerate(rule.signatures):
             if signature.pattern:
-                self._signature(index, signature.pattern, signature.cores)
+                self._signature(index, signature)
             for pattern in (*signature.having, *signature.without):
                 self._linear(f"$.signatures[{index}]", pattern)
         for index, collector in enumerate(rule.collect):
@@ -120,7 +123,9 @@ class _Checker:
             return False
         return True
 
-    def _signature(self, index: int, pattern: str, cores: Sequence[str]) -> None:
+    def _signature(self, index: int, signature: Signature) -> None:
+        pattern, cores = signature.pattern, signature.cores
+        watched = {core.decode() for core in gateless_cores(signature)}
         path = f"$.signatures[{index}].pattern"
         if not self._linear(path, pattern):
             return
@@ -129,7 +134,7 @@ class _Checker:
         for core in cores:
             if len(core) - 1 < MIN_CORE or weight(core[1:]) < MIN_CORE - 1:
                 self.add(path, f"the literal core {core[1:]!r} is too short or too common: it needs {MIN_CORE} characters")
-            elif _DULL.match(core) or core[1:].strip(" .:,'\"`)(s").lower() in EVERYDAY:
+            elif _DULL.match(core) or (core in watched and core[1:].strip(" .:,'\"`)(").lower().rstrip("s") in EVERYDAY):
                 self.add(path, f"the literal core {core[1:]!r} stands on too many lines of other failures")
 
     def _ids(self) -> None:
