@@ -11,6 +11,7 @@ import sys
 TYPE_CHECKING = False  # `typing` costs the healthy pipe 10 ms
 if TYPE_CHECKING:
     from aifix.match.keeper import Keeper
+    from aifix.probes.producer import Producer
 
 READ = 256 << 10
 """Bytes of one read."""
@@ -27,7 +28,8 @@ def run(options: dict[str, object]) -> int:
 
     """
     _ignore_interrupts()
-    keeper = copy(passing=options["format"] == "text")
+    watch = Watch() if options.get("probe") and not os.environ.get("AIFIX_NO_PROBE") else None
+    keeper = copy(passing=options["format"] == "text", watch=watch)
     if keeper is None:
         return _say_healthy(options, 0)
     from aifix.match.keeper import load
@@ -36,14 +38,37 @@ def run(options: dict[str, object]) -> int:
         return _say_healthy(options, keeper.lines())
     from aifix.commands.report import report_blocks
 
-    return report_blocks(keeper, options)
+    return report_blocks(keeper, options, watch)
 
 
-def copy(*, passing: bool) -> Keeper | None:
+class Watch:
+    """Looks, as the input comes, at who writes it: the process is gone when the input ends.
+
+    It looks after the first bytes have gone out, and at ever rarer reads until it has seen a Python.
+    """
+
+    def __init__(self) -> None:
+        self.producers: list[Producer] = []
+        self._reads = 0
+        self._done = False
+
+    def see(self) -> None:
+        """Look, if it is time to."""
+        self._reads += 1
+        if self._done or self._reads & (self._reads - 1):
+            return
+        from aifix.probes.producer import capture
+
+        self.producers = capture() or self.producers
+        self._done = any(b"python" in os.path.basename(producer.exe.encode()) for producer in self.producers)  # noqa: PTH119 - start-up
+
+
+def copy(*, passing: bool, watch: Watch | None = None) -> Keeper | None:
     """Copy until the end of input; a closed output ends the copying, not the reading (the producer is never killed).
 
     Args:
         passing: whether to copy to standard output at all.
+        watch: looks at who writes.
 
     Returns:
         What was kept for the diagnosis; None when the input was empty.
@@ -66,6 +91,8 @@ def copy(*, passing: bool) -> Keeper | None:
 
             keeper = Keep()
         keeper.feed(data)
+        if watch is not None:
+            watch.see()
 
 
 def _write(data: bytes) -> bool:
@@ -121,5 +148,7 @@ def _say_healthy(options: dict[str, object], lines: int) -> int:
             sys.stderr.write(f"aifix: nothing failed in {lines:,} {'line' if lines == 1 else 'lines'}\n")
             sys.stderr.flush()
         except (OSError, ValueError, AttributeError):
-            pass
+            from aifix.commands.report import close_quietly
+
+            close_quietly(2)
     return 0

@@ -16,7 +16,7 @@ from aifix.match.literals import cores
         (r"CUDA out of memory\. Tried to allocate {n:bytes}", (("CUDA out of memory. Tried to allocate ",), False)),
         (r"(?:invalid device ordinal|no such device) {x:int}", (("invalid device ordinal", "no such device"), False)),
         (r"(?i)Out Of Memory", (("out of memory",), True)),
-        (r"total capacit?y of", (("total capacy of", "total capacity of"), False)),
+        (r"total capacit?y of", (("total capaciy of", "total capacity of"), False)),
         (r"[Ii]nvalid __(?:global|shared)__ read", (("Invalid __global__ read", "Invalid __shared__ read", "invalid __global__ read", "invalid __shared__ read"), False)),
         (r"\d+ \w+", ((" ",), False)),
     ],

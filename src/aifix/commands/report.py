@@ -9,15 +9,21 @@ from aifix.model import Report
 
 if TYPE_CHECKING:
     from aifix.match.keeper import Keeper
+    from aifix.pipe import Watch
 
 
-def report_blocks(keeper: Keeper, options: dict[str, object]) -> int:
-    """Diagnose what the pipe kept, and print."""
+def report_blocks(keeper: Keeper, options: dict[str, object], watch: Watch | None = None) -> int:
+    """Diagnose what the pipe kept, let this machine answer (`watch` knows who wrote into the pipe; None: it is not asked), and print."""
     from aifix import api
 
     base = api.rule_base()
     tell(base.messages)
-    report = api.diagnose_blocks(keeper.blocks(), base=base)
+    probing = None
+    if watch is not None:
+        from aifix.probes.examine import Probing
+
+        probing = Probing(python=str(options.get("python") or ""), producers=watch.producers)
+    report = api.diagnose_blocks(keeper.blocks(), base=base, probe=probing)
     return emit(report, options, lines=keeper.lines(), to_error=True)
 
 
@@ -33,7 +39,7 @@ def note(message: str) -> None:
         sys.stderr.write(f"aifix: {message}\n")
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
-        pass
+        close_quietly(2)
 
 
 def print_empty(options: dict[str, object]) -> None:
@@ -89,7 +95,7 @@ def _write_bytes(data: bytes) -> None:
         sys.stdout.buffer.write(data if data.endswith(b"\n") else data + b"\n")
         sys.stdout.buffer.flush()
     except (OSError, ValueError, AttributeError):
-        _close_quietly()
+        close_quietly(1)
 
 
 def _write_text(text: str, *, error: bool) -> None:
@@ -102,15 +108,15 @@ def _write_text(text: str, *, error: bool) -> None:
         stream.buffer.write(text.encode(encoding, "replace"))
         stream.flush()
     except (OSError, ValueError, AttributeError):
-        _close_quietly()
+        close_quietly(2 if error else 1)
 
 
-def _close_quietly() -> None:
-    """Keep the interpreter from complaining about a closed stream at its exit."""
+def close_quietly(descriptor: int) -> None:
+    """Keep the interpreter from ending with 120 because a stream that takes no more cannot be flushed at its exit."""
     import os
 
     try:
         sink = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(sink, 1)
+        os.dup2(sink, descriptor)
     except OSError:
         pass

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from aifix.match.regex import PatternError, compile_pattern
+from aifix.match.search import searcher
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -22,11 +23,10 @@ def fitting(hits: Iterable[Hit], document: Document, rules: Mapping[str, Rule]) 
         document: the cleaned input.
         rules: the base.
     """
-    context = Context(document)
     kept = []
     for hit in hits:
         signature = rules[hit.rule].signatures[hit.signature]
-        if context.fits(signature, hit):
+        if _fits(signature, hit, document):
             survived = signature.level == "warning" or _logged_as_harmless(document.lines[hit.line], signature)
             kept.append(hit._replace(survived=survived))
     return kept
@@ -43,34 +43,18 @@ def _logged_as_harmless(line: Line, signature: Signature) -> bool:
     return _WARNING.search(line.text) is not None and "arning" not in signature.source and "arning" not in signature.covers
 
 
-class Context:
-    """Looks up the context conditions of signatures, each pattern once a log."""
+def _fits(signature: Signature, hit: Hit, document: Document) -> bool:
+    """Tell whether all `with` patterns and none of the `without` patterns stand near enough."""
+    return all(_stands(pattern, hit.line, signature.within, document) for pattern in signature.having) and not any(
+        _stands(pattern, hit.line, signature.within, document) for pattern in signature.without
+    )
 
-    def __init__(self, document: Document) -> None:
-        self._lines = document.lines
-        self._found: dict[str, list[int]] = {}
 
-    def fits(self, signature: Signature, hit: Hit) -> bool:
-        """Tell whether all `with` patterns and none of the `without` patterns stand near enough."""
-        return all(self._stands(pattern, hit.line, signature.within) for pattern in signature.having) and not any(
-            self._stands(pattern, hit.line, signature.within) for pattern in signature.without
-        )
-
-    def _stands(self, pattern: str, line: int, within: int | None) -> bool:
-        if within == 0:
-            try:
-                return compile_pattern(pattern).search(self._lines[line].text) is not None
-            except PatternError:
-                return False
-        where = self._where(pattern)
-        return bool(where) if within is None else any(abs(index - line) <= within for index in where)
-
-    def _where(self, pattern: str) -> list[int]:
-        if pattern not in self._found:
-            try:
-                expression = compile_pattern(pattern)
-            except PatternError:
-                self._found[pattern] = []
-            else:
-                self._found[pattern] = [index for index, line in enumerate(self._lines) if expression.search(line.text)]
-        return self._found[pattern]
+def _stands(pattern: str, line: int, within: int | None, document: Document) -> bool:
+    if within == 0:
+        try:
+            return compile_pattern(pattern).search(document.lines[line].text) is not None
+        except PatternError:
+            return False
+    where = searcher(document).lines(pattern)
+    return bool(where) if within is None else any(abs(index - line) <= within for index in where)

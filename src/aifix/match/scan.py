@@ -21,6 +21,7 @@ def scanner(cores: Sequence[bytes]) -> Callable[[bytes], bool]:
         cores: literals, each led by b's' (exact case) or b'i' (lower-cased, any case).
 
     """
+    cores = [core for core in cores if len(core) > 1]
     try:
         return _hyperscan(cores)
     except ImportError:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from aifix.match.captures import MAX_TEXT, parse
 from aifix.match.fuzzy import reread
 from aifix.match.regex import PatternError, compile_pattern
+from aifix.match.search import searcher
 from aifix.model import Collector, Document, Fact, Rule
 from aifix.reason import expressions
 
@@ -19,6 +20,8 @@ NEAR = 60
 """Lines around a hit in which the surroundings (worker, exit code) are read."""
 
 
+FEW = 400
+"""Lines up to which looking at each is quicker than a search over the whole document."""
 REREAD = 4
 """Hit lines that are read again as mistyped."""
 
@@ -49,7 +52,11 @@ def collect(candidate: Candidate, document: Document, collectors: tuple[Collecto
             expression = compile_pattern(collector.pattern)
         except PatternError:
             continue
-        for index in _order(anchor, len(document.lines), collector):
+        order = _order(anchor, len(document.lines), collector)
+        if len(order) > FEW:
+            stands = set(searcher(document).lines(collector.pattern))
+            order = [index for index in order if index in stands]
+        for index in order:
             found = expression.search(document.lines[index].text)
             if found is None:
                 continue
@@ -141,13 +148,14 @@ class Scope:
         self._candidate = candidate
         self._document = document
         self._catalogues = catalogues
-        self._searched: dict[str, bool] = {}
         self.functions: dict[str, Callable[..., Any]] = {
             "has": self._has,
             "log": self._log,
             "catalogue": self._catalogue,
             "distinct": self._distinct,
             "text": self._text,
+            "probe": self._probe,
+            "probed": self._probed,
         }
 
     def names(self) -> dict[str, Any]:
@@ -186,13 +194,7 @@ class Scope:
         return known.text
 
     def _log(self, pattern: str) -> bool:
-        if pattern not in self._searched:
-            try:
-                expression = compile_pattern(pattern)
-            except PatternError as error:
-                raise expressions.UnknownNameError(pattern) from error
-            self._searched[pattern] = any(expression.search(line.text) for line in self._document.lines)
-        return self._searched[pattern]
+        return searcher(self._document).stands(pattern)
 
     def _catalogue(self, table: str, key: Any, field: str = "meaning") -> Any:
         entry = self._catalogues().get(table, {}).get(str(key))
@@ -200,6 +202,16 @@ class Scope:
         if value is None or value == "":
             raise expressions.UnknownNameError(f"{table}[{key}].{field}")
         return value
+
+    def _probe(self, probe: str) -> str:
+        return next((result.status for result in self._candidate.probes if result.id == probe), "not-run")
+
+    def _probed(self, probe: str, name: str) -> Any:
+        for result in self._candidate.probes:
+            value = result.data.get(name) if result.id == probe else None
+            if value is not None:
+                return value
+        raise expressions.UnknownNameError(f"{probe}.{name}")
 
     def _distinct(self, name: str) -> int:
         return len({hit.captures[name] for hit in self._candidate.hits if name in hit.captures})
