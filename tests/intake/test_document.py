@@ -115,14 +115,14 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_no_input_is_slow(name: str) -> None:
-    before = time.perf_counter()
+    before = time.process_time()
     document.read(HOSTILE[name])
-    assert time.perf_counter() - before < 4
+    assert time.process_time() - before < 4
 
 
 @settings(deadline=None)
 @given(st.text(alphabet="ab \t[](){}|+-=~^:;.,\"'`#/\\0123456789_<>*@$%", max_size=300), st.integers(1, 300))
 def test_repetition_is_not_slow(piece: str, times: int) -> None:
-    before = time.perf_counter()
+    before = time.process_time()
     document.read((piece * times)[:60_000].encode())
-    assert time.perf_counter() - before < 3
+    assert time.process_time() - before < 3

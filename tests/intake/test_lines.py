@@ -108,9 +108,9 @@ def test_a_long_line_keeps_its_two_ends() -> None:
 
 def test_a_line_of_200_megabytes_costs_little() -> None:
     data = b"x" * 199_999_999 + b"y"
-    before = time.perf_counter()
+    before = time.process_time()
     assert sum(len(line.text) for line in lines.clean(data)) == 2 * lines.WINDOW
-    assert time.perf_counter() - before < 5
+    assert time.process_time() - before < 5
 
 
 def test_what_stands_behind_an_endless_bar_is_kept() -> None:

@@ -225,7 +225,7 @@ def _read(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> _Text:
             text.markup += _LINK.search(row) is not None or _DIRECTIVE.search(row) is not None or _TABLE_RULE.match(row) is not None
             text.headings += _HEADING.match(row) is not None
             text.bullets += _BULLET.match(row) is not None
-    text.headings += _underlined(lines)
+    text.headings += _underlined(text.rows)
     return text
 
 
@@ -240,13 +240,13 @@ def _is_prose(row: str) -> bool:
     return sum(word.lower() in _STOPWORDS for word in words) >= 0.22 * len(words)
 
 
-def _underlined(lines: Sequence[Line]) -> int:
+def _underlined(rows: Sequence[str]) -> int:
     """Titles with a rule of about their own length below them."""
     count = 0
-    for above, below in pairwise(lines[:_SAMPLE]):
-        rule = below.text.rstrip() if len(below.text) < _WIDTH else ""
+    for above, below in pairwise(rows):
+        rule = below.rstrip()
         if 3 <= len(rule) <= 60 and _UNDERLINE.match(rule):
-            title = above.text.rstrip()
+            title = above.rstrip()
             if title[:1].isalnum() and abs(len(title) - len(rule)) <= 2:
                 count += 1
     return count

@@ -148,7 +148,7 @@ def _effect(match: re.Match[str]) -> str:
 
 
 def _may_hold_bar(text: str) -> bool:
-    return "/s" in text or "s/" in text or "ETA" in text or "━━━" in text
+    return ("]" in text and ("/s" in text or "s/" in text)) or "ETA" in text or "━━━" in text
 
 
 def _unpacked(text: str) -> list[str]:

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from aifix.intake.lines import is_progress
 from aifix.model import Frame, Line, Location, Relation, Traceback
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
 _MAX_NOISE = 60  # foreign lines tolerated between two frames (other ranks, progress bars, log lines)
 _MAX_MESSAGE = 400  # lines of one exception's message
@@ -113,16 +114,9 @@ class _Open:
     fatal: str = ""
 
 
-@dataclass(slots=True)
-class _Item:
-    index: int
-    line: Line
-
-
 def parse(lines: Sequence[Line]) -> list[Traceback]:
     """Find all Python tracebacks, in the order of the lines that name their exceptions."""
-    hits = [i for i, line in enumerate(lines) if _may_matter(line.text)]
-    if not hits:
+    if not any(_may_matter(line.text) for line in lines):
         return []
     whole = _Walk(lines, range(len(lines))).run()
     streams = _streams(lines)
@@ -149,6 +143,7 @@ def location(traceback: Traceback | Sequence[Traceback]) -> Location | None:
     return None
 
 
+@lru_cache(maxsize=4096)
 def is_user(file: str, function: str = "") -> bool:
     """Whether a frame's file is the user's own code rather than a library's or the interpreter's."""
     path = file.replace("\\", "/")
@@ -371,7 +366,7 @@ class _Walk:
         return False
 
     def _header(self, text: str, index: int) -> bool:
-        header = _HEADER.search(text)
+        header = _HEADER.search(text) if "recent" in text or "(most" in text else None
         if header is None:
             return False
         before = text[: header.start()]
@@ -657,8 +652,3 @@ def _called(function: str) -> str:
 def _shape(prefix: str) -> str:
     """A prefix without what changes from line to line."""
     return re.sub(r"\d+", "0", prefix)
-
-
-def _iterate(items: Sequence[Traceback]) -> Iterator[Frame]:
-    for item in items:
-        yield from item.frames
