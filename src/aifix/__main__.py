@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import sys
 
-PIPE_FLAGS = {"-q", "--quiet", "--exit-zero", "--no-color", "--no-colour", "--color", "--colour", "-v", "--verbose", "--no-history"}
+PIPE_FLAGS = {
+    "-q",
+    "--quiet",
+    "--exit-zero",
+    "--no-color",
+    "--no-colour",
+    "--color",
+    "--colour",
+    "-v",
+    "--verbose",
+    "--no-history",
+    "--probe",
+    "--no-probe",
+}
 PIPE_OPTIONS = {"--format", "-f"}
 FORMATS = ("text", "json", "sarif", "github")
 
 
 def pipe_options(arguments: list[str]) -> dict[str, object] | None:
     """Read the pipe's few options; None when the arguments are a command's or not understood here."""
-    options: dict[str, object] = {"format": "text", "quiet": False, "exit_zero": False, "colour": None, "verbose": False}
+    options: dict[str, object] = {"format": "text", "quiet": False, "exit_zero": False, "colour": None, "verbose": False, "probe": True, "python": ""}
     waiting = iter(arguments)
     for argument in waiting:
         name, equals, value = argument.partition("=")
@@ -20,6 +33,8 @@ def pipe_options(arguments: list[str]) -> dict[str, object] | None:
             if chosen not in FORMATS:
                 return None
             options["format"] = chosen
+        elif name == "--python":
+            options["python"] = value if equals else next(waiting, "")
         elif argument in PIPE_FLAGS:
             if argument in {"-q", "--quiet"}:
                 options["quiet"] = True
@@ -27,6 +42,8 @@ def pipe_options(arguments: list[str]) -> dict[str, object] | None:
                 options["exit_zero"] = True
             elif argument in {"-v", "--verbose"}:
                 options["verbose"] = True
+            elif argument in {"--probe", "--no-probe"}:
+                options["probe"] = argument == "--probe"
             elif argument != "--no-history":
                 options["colour"] = not argument.startswith("--no-")
         else:

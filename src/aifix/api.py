@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from aifix.model import Document, Genre, Location, Report
+    from aifix.probes.examine import Probing
+    from aifix.reason.conclude import Examine
     from aifix.rulebase.base import Base
 
 CHUNK = 1 << 20
@@ -31,30 +33,31 @@ def rule_base() -> Base:
     return _loaded
 
 
-def diagnose(text_or_path: str | bytes | Path, *, base: Base | None = None) -> Report:
+def diagnose(text_or_path: str | bytes | Path, *, base: Base | None = None, probe: Probing | None = None) -> Report:
     """Diagnose the output of a run.
 
     Args:
         text_or_path: a path, the output as bytes, or as text (a string with a line feed in it, or that names no file).
         base: the rules to use; the built-in and the user's by default.
+        probe: how to let this machine answer the diagnoses' suspicions, passively; not at all by default.
 
     Raises:
         OSError: a path that cannot be read.
 
     """
     if isinstance(text_or_path, bytes):
-        return diagnose_blocks([(1, text_or_path)], base=base)
+        return diagnose_blocks([(1, text_or_path)], base=base, probe=probe)
     if isinstance(text_or_path, Path) or ("\n" not in text_or_path and len(text_or_path) < 4096 and Path(text_or_path).exists()):
-        return diagnose_file(Path(text_or_path), base=base)
-    return diagnose_text(text_or_path, base=base)
+        return diagnose_file(Path(text_or_path), base=base, probe=probe)
+    return diagnose_text(text_or_path, base=base, probe=probe)
 
 
-def diagnose_text(text: str, *, source: str = "-", genre: Genre | None = None, base: Base | None = None) -> Report:
+def diagnose_text(text: str, *, source: str = "-", genre: Genre | None = None, base: Base | None = None, probe: Probing | None = None) -> Report:
     """Diagnose a text; `genre` 'log' takes it as uttered even where it reads like a quotation."""
-    return diagnose_blocks([(1, text.encode("utf-8", "surrogateescape"))], source=source, genre=genre, base=base)
+    return diagnose_blocks([(1, text.encode("utf-8", "surrogateescape"))], source=source, genre=genre, base=base, probe=probe)
 
 
-def diagnose_file(path: Path, *, base: Base | None = None) -> Report:
+def diagnose_file(path: Path, *, base: Base | None = None, probe: Probing | None = None) -> Report:
     """Diagnose a log file of any size in bounded memory.
 
     Raises:
@@ -62,7 +65,7 @@ def diagnose_file(path: Path, *, base: Base | None = None) -> Report:
 
     """
     document = read_file(path, base=base)
-    return diagnose_document(document, base=base)
+    return diagnose_document(document, base=base, probe=probe)
 
 
 def read_file(path: Path, *, base: Base | None = None) -> Document:
@@ -74,21 +77,34 @@ def read_file(path: Path, *, base: Base | None = None) -> Document:
     return intake.read(keeper.blocks(), source=str(path))
 
 
-def diagnose_blocks(blocks: Iterable[tuple[int, bytes]], *, source: str = "-", genre: Genre | None = None, base: Base | None = None) -> Report:
+def diagnose_blocks(
+    blocks: Iterable[tuple[int, bytes]], *, source: str = "-", genre: Genre | None = None, base: Base | None = None, probe: Probing | None = None
+) -> Report:
     """Diagnose blocks of raw input, each with the number of its first line."""
-    return diagnose_document(intake.read(list(blocks), source=source, genre=genre), base=base)
+    return diagnose_document(intake.read(list(blocks), source=source, genre=genre), base=base, probe=probe)
 
 
-def diagnose_document(document: Document, *, base: Base | None = None) -> Report:
+def diagnose_document(document: Document, *, base: Base | None = None, probe: Probing | None = None) -> Report:
     """Diagnose a cleaned document."""
     rules = base or rule_base()
     hits = context.fitting(exact.find(document, rules.matcher), document, rules)
     hits += context.fitting(fuzzy.find(document, rules, hits), document, rules)
-    report = conclude(document, hits, rules, lambda: rules.catalogues, locate=_locate)
+    report = conclude(document, hits, rules, lambda: rules.catalogues, locate=_locate, examine=_examiner(probe))
     if report.unknown is None:
         return report
     lines = [item.text for item in report.unknown.evidence]
     return msgspec.structs.replace(report, unknown=msgspec.structs.replace(report.unknown, nearest=fuzzy.nearest(rules, lines)))
+
+
+def _examiner(probe: Probing | None) -> Examine | None:
+    """Bind the probes to the way in which this machine is to be looked at; they are imported only then."""
+    if probe is None:
+        return None
+    from functools import partial
+
+    from aifix.probes.examine import examine
+
+    return partial(examine, probing=probe)
 
 
 def _locate(document: Document, index: int) -> Location | None:

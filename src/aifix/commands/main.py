@@ -57,9 +57,20 @@ def shared(command: Any) -> Any:
     return command
 
 
+def probing(command: Any) -> Any:
+    """Add the options of looking at this machine."""
+    for option in (
+        click.option("--probe/--no-probe", "probe", default=None, help="Let this machine answer (the pipe does, a named file does not)."),
+        click.option("--python", metavar="PATH", default="", help="The interpreter of the failed run; found by itself in the pipe."),
+    ):
+        command = option(command)
+    return command
+
+
 @click.group(cls=Lazy, help=HELP, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="aifix", message="%(prog)s %(version)s")
 @shared
+@probing
 @click.pass_context
 def cli(context: click.Context, /, **_options: Any) -> None:
     """Show the help when called on a terminal without input."""
@@ -79,14 +90,25 @@ def _base() -> Any:
     return base
 
 
-def _report(file: str, base: Any) -> Any:
+def _probing(file: str, *, probe: bool | None, python: str) -> Any:
+    """Say how to look at this machine; None when it is not to be looked at. A file may come from anywhere."""
+    import os
+
+    if not probe or os.environ.get("AIFIX_NO_PROBE"):
+        return None
+    from aifix.probes.examine import Probing
+
+    return Probing(python=python, local=file == "-")
+
+
+def _report(file: str, base: Any, probe: Any = None) -> Any:
     """Diagnose one file ('-' is standard input); a file that cannot be read ends with 2 and one line."""
     from aifix import api
 
     try:
         if file == "-":
-            return api.diagnose_blocks([(1, sys.stdin.buffer.read())], base=base)
-        return api.diagnose_file(Path(file), base=base)
+            return api.diagnose_blocks([(1, sys.stdin.buffer.read())], base=base, probe=probe)
+        return api.diagnose_file(Path(file), base=base, probe=probe)
     except IsADirectoryError:
         note(f"{file} is a directory; name the log files in it, as {file.rstrip('/')}/*.log")
     except PermissionError:
@@ -101,13 +123,14 @@ def _report(file: str, base: Any) -> Any:
 @cli.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @shared
+@probing
 @click.pass_context
-def diagnose(context: click.Context, /, files: tuple[str, ...], **given: Any) -> None:
+def diagnose(context: click.Context, /, files: tuple[str, ...], *, probe: bool | None, python: str, **given: Any) -> None:
     """Diagnose log files ('-' reads standard input)."""
     base = _base()
     status = 0
     for file in files:
-        report = _report(file, base)
+        report = _report(file, base, _probing(file, probe=probe, python=python))
         if report is None:
             status = 2
             continue
@@ -131,13 +154,14 @@ def explain(context: click.Context, /, message: tuple[str, ...], **given: Any) -
 @cli.command()
 @click.argument("file", default="-")
 @click.option("--color/--no-color", "colour", default=None, help="Force colours on or off.")
+@probing
 @click.pass_context
-def why(context: click.Context, file: str, colour: bool | None) -> None:  # noqa: FBT001 - click passes the option by name
+def why(context: click.Context, /, file: str, *, colour: bool | None, probe: bool | None, python: str) -> None:
     """Show how the diagnosis of a log came about: rule, signature, lines, facts, conditions, confidence."""
     from aifix.show.stream import display_of
     from aifix.show.why import render_why
 
-    report = _report(file, _base())
+    report = _report(file, _base(), _probing(file, probe=probe, python=python))
     if report is None:
         context.exit(2)
     display = display_of(sys.stdout, colour=colour)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aifix.commands.report import note
+from aifix.probes import registry
 from aifix.rulebase import base as rulebase
 from aifix.rulebase import compile as compiler
 from aifix.rulebase import paths
@@ -87,7 +88,7 @@ def lint(context: click.Context, files: tuple[Path, ...]) -> None:
             except RuleError:
                 problems += [str(problem) for problem in linter.file_problems(path)]
     known = {item.rule.id: item.rule for item in [*loaded, *chosen]}
-    problems += [str(problem) for problem in linter.lint(chosen, known)]
+    problems += [str(problem) for problem in linter.lint(chosen, known, probes=registry.ids())]
     for problem in problems:
         click.echo(problem)
     click.echo(f"{len(chosen)} rules, {len(problems)} {'problem' if len(problems) == 1 else 'problems'}")

@@ -30,9 +30,7 @@ def shadows(folder: Path, installed: Installed) -> dict[str, str]:
         stem = name if is_folder else name.removesuffix(".py") if name.endswith(".py") else ""
         if not stem.isidentifier() or stem in USUAL or (is_folder and not os.path.exists(f"{path}/__init__.py")):
             continue
-        if stem in _MODULES and stem not in sys.builtin_module_names:
-            found[stem] = path
-        elif any(_importable(one, stem) for one in installed.interpreter.folders):
+        if (stem in _MODULES and stem not in sys.builtin_module_names) or any(_importable(one, stem) for one in installed.interpreter.folders):
             found[stem] = path
     return found
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from aifix.match.exact import Hit
-    from aifix.model import Document, Fact, Rule, Step
+    from aifix.model import Document, Fact, ProbeResult, Rule, Step
 
 
 @dataclass
@@ -22,6 +22,7 @@ class Candidate:
     facts: dict[str, Fact] = field(default_factory=dict)
     support: list[int] = field(default_factory=list)
     steps: list[Step] = field(default_factory=list)
+    probes: list[ProbeResult] = field(default_factory=list)
     cause: Candidate | None = None
     strength: float = 0.0
     span: int = 0

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from aifix.fixes.rank import rank
 from aifix.match.unexplained import unexplained
 from aifix.model import Diagnosis, Document, Evidence, Location, Match, Report, Rule, Step
-from aifix.reason import causality, templates, unknown
+from aifix.reason import causality, templates, unknown, verdicts
 from aifix.reason.confidence import confidence
 from aifix.reason.facts import Scope
 from aifix.reason.refine import Catalogues, candidates
@@ -18,11 +19,20 @@ if TYPE_CHECKING:
     from aifix.match.exact import Hit
     from aifix.reason.candidate import Candidate
 
+Examine = Callable[["list[Candidate]", Document, Catalogues], None]
 EVIDENCE = 8
 """Lines cited for one diagnosis."""
 
 
-def conclude(document: Document, hits: list[Hit], rules: Mapping[str, Rule], catalogues: Catalogues, *, locate: Any = None) -> Report:
+def conclude(
+    document: Document,
+    hits: list[Hit],
+    rules: Mapping[str, Rule],
+    catalogues: Catalogues,
+    *,
+    locate: Any = None,
+    examine: Examine | None = None,
+) -> Report:
     """Reason from the matcher's hits to a report.
 
     Args:
@@ -31,6 +41,7 @@ def conclude(document: Document, hits: list[Hit], rules: Mapping[str, Rule], cat
         rules: the base.
         catalogues: gives the vendor tables.
         locate: gives the user's frame of a traceback (the intake room's), or None.
+        examine: lets this machine answer the candidates' suspicions; None when nobody is to look.
 
     """
     if document.genre != "log":
@@ -48,6 +59,9 @@ def conclude(document: Document, hits: list[Hit], rules: Mapping[str, Rule], cat
         # The run failed without a traceback of its own, and nothing but survived messages was recognised: the surest of them explains it.
         errors, warnings, stranger = warnings, [], None
     ordered = causality.order(errors)
+    if examine is not None:
+        examine(ordered, document, catalogues)
+        ordered = verdicts.demoted(ordered)
     roots = [one for one in ordered if one.cause is None and not one.symptom]
     diagnoses = [_diagnosis(one, roots, document, catalogues, locate) for one in ordered]
     head, tail = diagnoses[:1], diagnoses[1:]
@@ -92,6 +106,7 @@ def _diagnosis(one: Candidate, roots: list[Candidate], document: Document, catal
         ranks=one.ranks(document),
         caused_by=one.cause.id if one.cause else None,
         explanation=templates.prose(one.rule.explain, scope.show),
+        probes=tuple(one.probes),
         fixes=rank(one.rule, scope),
         references=one.rule.references,
         count=len(one.lines),

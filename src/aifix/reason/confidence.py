@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aifix.model import Step
+from aifix.reason import verdicts
 
 if TYPE_CHECKING:
     from aifix.reason.candidate import Candidate
@@ -42,4 +43,5 @@ def confidence(one: Candidate, roots: list[Candidate]) -> tuple[float, list[Step
     if rivals and one.cause is None:
         value *= RIVAL
         steps.append(Step("rival", f"x {RIVAL}: {', '.join(sorted(other.id for other in rivals))} may be the root instead"))
-    return round(min(max(value, 0.01), 0.99), 3), steps
+    value, more = verdicts.moved(value, one)
+    return round(min(max(value, 0.01), 0.99), 3), steps + more

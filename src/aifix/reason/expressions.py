@@ -156,7 +156,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "lower": lambda text: str(text).lower(),
     "upper": lambda text: str(text).upper(),
 }
-CONTEXT_FUNCTIONS = ("has", "log", "catalogue", "distinct", "text")
+CONTEXT_FUNCTIONS = ("has", "log", "catalogue", "distinct", "text", "probe", "probed")
 """Functions that read the case: known to lint, bound by the reasoner."""
 
 
