@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from aifix.intake import genre as genres
 from aifix.intake import lines as cleaning
 from aifix.intake import prefixes, tracebacks, wrap
 from aifix.model import Document, Genre, Line, Traceback
@@ -30,7 +29,7 @@ def read(data: bytes | Sequence[tuple[int, bytes]], source: str = "-", genre: Ge
         end = max(end, first + block.count(b"\n") + (bool(block) and not block.endswith(b"\n")))
     lines = prefixes.strip(cleaning.fold(wrap.join(raw)))
     found = _parse(lines, starts)
-    kind = genre if genre is not None else genres.classify(lines, found)
+    kind = genre if genre is not None else _genre(lines, found)
     return Document(
         lines=tuple(lines),
         tracebacks=tuple(found),
@@ -39,6 +38,14 @@ def read(data: bytes | Sequence[tuple[int, bytes]], source: str = "-", genre: Ge
         total_lines=end - 1,
         truncated=bool(starts),
     )
+
+
+def _genre(lines: list[Line], found: list[Traceback]) -> Genre:
+    if tracebacks.uttered(lines, found):
+        return "log"
+    from aifix.intake.genre import classify  # late: its expressions cost 8 ms, and most failures show a traceback
+
+    return classify(lines, found)
 
 
 def _parse(lines: list[Line], starts: list[int]) -> list[Traceback]:

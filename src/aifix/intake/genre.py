@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from aifix.intake.lines import is_progress
+from aifix.intake.tracebacks import uttered
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -153,29 +153,35 @@ _ISSUE_FORM = re.compile(
 )
 
 
-@dataclass(slots=True)
 class _Text:
     """The lines that count, and what was seen in them."""
 
-    rows: list[str]
-    raws: list[str]
-    fenced: list[bool]
-    uttered: int = 0  # lines that only a run prints, outside fences and quotations
-    logged: int = 0
-    traced: int = 0  # lines of complete tracebacks
-    spoken: bool = False  # a complete traceback stands there unquoted: neither fenced nor indented
-    prose: int = 0
-    inline: int = 0  # code and emphasis inside a sentence: programs print these too
-    markup: int = 0
-    headings: int = 0
-    bullets: int = 0
-    open_rows: list[str] = field(default_factory=list)
+    __slots__ = (
+        *("rows", "raws", "fenced", "open_rows", "uttered", "logged", "traced"),
+        *("prose", "inline", "markup", "headings", "bullets"),
+    )
+
+    def __init__(self) -> None:
+        self.rows: list[str] = []
+        self.raws: list[str] = []
+        self.fenced: list[bool] = []
+        self.open_rows: list[str] = []
+        self.uttered = 0  # lines that only a run prints, outside fences and quotations
+        self.logged = 0
+        self.traced = 0  # lines of complete tracebacks
+        self.prose = 0
+        self.inline = 0  # code and emphasis inside a sentence: programs print these too
+        self.markup = 0
+        self.headings = 0
+        self.bullets = 0
 
 
 def classify(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> Genre:
     """Decide the genre; only a confident decision leaves 'log'."""
+    if uttered(lines, tracebacks):
+        return "log"
     text = _read(lines, tracebacks)
-    if len(text.rows) < _ENOUGH or text.spoken:
+    if len(text.rows) < _ENOUGH:
         return "log"
     deciders: tuple[tuple[Genre, Callable[[_Text], bool]], ...] = (
         ("diff", _is_diff),
@@ -195,8 +201,7 @@ def _read(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> _Text:
     sample = list(lines) if len(lines) <= _SAMPLE + 4000 else [*lines[: _SAMPLE // 2], *lines[-_SAMPLE // 2 :]]
     shapes = Counter(_DIGITS.sub("0", line.text[:_WIDTH]) for line in sample) if len(sample) > 2 * _UNIFORM else Counter[str]()
     traced = {line for item in tracebacks if item.kind and item.frames for line in range(item.start, item.end)}
-    errors = {item.error for item in tracebacks if item.kind and item.frames}
-    text = _Text([], [], [])
+    text = _Text()
     fence = False
     index_of = {id(line): index for index, line in enumerate(lines)} if traced else {}
     for line in sample:
@@ -214,7 +219,6 @@ def _read(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> _Text:
         text.fenced.append(fence)
         if traced and index_of.get(id(line)) in traced:
             text.traced += 1
-            text.spoken = text.spoken or (not fence and row[0].isalpha() and index_of[id(line)] in errors)
             continue
         text.logged += bool(line.prefix) and _LOGGED.search(line.prefix) is not None
         if not fence:

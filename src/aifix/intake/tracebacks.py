@@ -7,7 +7,7 @@ that names the exception. Nothing here raises on odd input: a line that fits now
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from bisect import bisect_left
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -94,24 +94,29 @@ _RICH_ARROW = re.compile(r" *[❱>] *(\d{1,7}) ?[│|]?(.*)$")
 _OPENERS = ("Cell In", "Input In", "<ipython", "Fatal Python")
 
 
-@dataclass(slots=True)
 class _Open:
     """A traceback that is being read."""
 
-    start: int
-    header: int | None
-    relation: Relation
-    style: str = "plain"  # plain, ipython, rich, fatal
-    expected: str = ""  # IPython names the exception in its header
-    frames: list[Frame] = field(default_factory=list)
-    quoted: set[int] = field(default_factory=set)
-    twins: int = 1
-    indent: int | None = None
-    noise: int = 0
-    number: int = 0  # of the input line that gave the last frame
-    last: int = 0
-    pending: Frame | None = None
-    fatal: str = ""
+    __slots__ = (
+        *("start", "header", "relation", "style", "expected", "frames", "quoted", "twins", "indent"),
+        *("noise", "number", "last", "pending", "fatal"),
+    )
+
+    def __init__(self, start: int, header: int | None, relation: Relation, *, style: str, expected: str, last: int) -> None:
+        self.start = start
+        self.header = header
+        self.relation = relation
+        self.style = style  # plain, ipython, rich, fatal
+        self.expected = expected  # IPython names the exception in its header
+        self.frames: list[Frame] = []
+        self.quoted: set[int] = set()
+        self.twins = 1  # processes that print the same traceback into one another
+        self.indent: int | None = None
+        self.noise = 0
+        self.number = 0  # of the input line that gave the last frame
+        self.last = last
+        self.pending: Frame | None = None
+        self.fatal = ""
 
 
 def parse(lines: Sequence[Line]) -> list[Traceback]:
@@ -159,6 +164,12 @@ def is_user(file: str, function: str = "") -> bool:
     if path == "<string>" and function not in ("", "<module>"):
         return False  # generated code: dataclasses, six
     return parts[0] not in _PACKAGE_HEADS
+
+
+def uttered(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> bool:
+    """Whether a complete traceback stands there as a program prints it: neither indented nor inside a code fence."""
+    fences = [index for index, line in enumerate(lines) if line.text.startswith(("```", "~~~"))]
+    return any(item.kind and item.frames and lines[item.error].text[:1].isalpha() and bisect_left(fences, item.error) % 2 == 0 for item in tracebacks)
 
 
 def chains(tracebacks: Sequence[Traceback]) -> list[list[Traceback]]:
@@ -239,7 +250,7 @@ class _Walk:
 
     def _begin(self, header: int | None, style: str = "plain", expected: str = "") -> _Open:
         index = self.order[self.at]
-        self.open = _Open(index, header, self.relation, style, expected, last=self.at)
+        self.open = _Open(index, header, self.relation, style=style, expected=expected, last=self.at)
         self.relation = "first"
         return self.open
 
