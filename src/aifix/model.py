@@ -17,7 +17,7 @@ Genre = Literal["log", "document", "source", "diff", "listing", "manual", "chat"
 Relation = Literal["first", "cause", "context", "worker"]
 
 
-class Line(msgspec.Struct, frozen=True):
+class Line(msgspec.Struct, frozen=True, gc=False):
     """One cleaned line of the input.
 
     `number` counts the input's lines (they end at a line feed) from 1; several cleaned lines share a number when
@@ -30,7 +30,7 @@ class Line(msgspec.Struct, frozen=True):
     prefix: str = ""
 
 
-class Frame(msgspec.Struct, frozen=True):
+class Frame(msgspec.Struct, frozen=True, gc=False):
     """One frame of a Python traceback; `user` tells the user's code from a library's."""
 
     file: str

@@ -37,7 +37,9 @@ READ = 0.84
 """Bar of a line that the signature reads once the wording is put right."""
 CUT = 0.9
 """Bar of a line that it does not read even so: cut, or reworded at a number."""
-CUT_LITERAL = 28
+CUT_LITERAL = 30
+SHORT, LONG = 20, 40
+"""Literal characters below which a wording claims nothing, and below which it must fit as well as a cut line."""
 MARGIN = 0.02
 RIVALS = 0.06
 """Wordings ranked this near to the best are handed on too: context conditions may rule the best one out."""
@@ -232,7 +234,9 @@ def find(document: Document, base: Base, hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _passes(best: _Best) -> bool:
-    return best.score >= READ if best.read else best.score >= CUT and best.compared >= CUT_LITERAL
+    if not best.read:
+        return best.score >= CUT and best.compared >= CUT_LITERAL
+    return best.compared >= SHORT and best.score >= (READ if best.compared >= LONG else CUT)
 
 
 def nearest(base: Base, lines: Iterable[str], most: int = 3) -> tuple[Nearest, ...]:
