@@ -36,6 +36,7 @@ _ERROR_WORD = re.compile(
     r"NotImplemented|Denied|Missing\w*|Canceled|Cancelled|Signal\w*|Errors?|Interrupted|Unreachable|Exceeded|Not[A-Z]\w*|No[A-Z]\w*)"
     r"(?:\(.*\))?$"
 )
+_NEW_ERROR = re.compile(r"(?:[A-Za-z_]\w*\.)+[A-Z]\w*(?:Error|Exception)(?:: |:$)")
 _CAUSE = "the direct cause of the following"
 _CONTEXT = "uring handling of the above exception"
 _WORKER = re.compile(
@@ -541,6 +542,7 @@ class _Walk:
         more: list[str] = []
         end = at
         shape = _shape(self.lines[self.order[at]].prefix)
+        rank = self.lines[self.order[at]].rank
         blank = 0
         rules = 0
         for ahead in range(at + 1, min(at + _MAX_MESSAGE, len(self.order))):
@@ -554,7 +556,11 @@ class _Walk:
             if is_progress(text):
                 continue
             own = _indent(text)
-            if line.prefix and _shape(line.prefix) != shape:
+            if _shape(line.prefix) != shape and (line.prefix or own == 0):
+                break
+            if rank is not None and line.rank is not None and line.rank != rank:
+                break
+            if own == 0 and _NEW_ERROR.match(text):
                 break
             if _EXACT_HEADER in text or _CAUSE in text or _CONTEXT in text or _GROUP_RULE.match(text) or text.strip() in ('"""', "'''"):
                 break
