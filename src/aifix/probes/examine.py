@@ -73,6 +73,9 @@ def _weigh(use: ProbeUse, finding: Finding, target: Target) -> ProbeResult:
     summary = finding.summary
     if ratio != 1 and target.place != "here":
         ratio = 1.0 if target.place == "elsewhere" else round(ratio**0.5, 3)
+    if target.guessed and use.id.startswith(("deps.python", "torch.")):
+        ratio = round(ratio**0.5, 3)  # the failed run may have used another interpreter
+        summary = f"{summary} ({target.how})"
     if target.place != "here" and finding.status in {"confirmed", "refuted", "inconclusive"}:
         why = "the log seems to come from another machine" if target.place == "elsewhere" else "the log may be older, or from another machine"
         summary = f"{summary} (this machine, now; {why})"

@@ -81,6 +81,11 @@ class Target(msgspec.Struct, frozen=True):
         return bool(self.python)
 
     @property
+    def guessed(self) -> bool:
+        """Whether the interpreter is merely the likeliest one, and may not be the failed run's."""
+        return self.pid is None and (self.how.endswith("on PATH") or self.how in {"VIRTUAL_ENV", "CONDA_PREFIX"})
+
+    @property
     def name(self) -> str:
         """Say which interpreter it is and how it was found."""
         return f"{self.python} ({self.how})" if self.python else self.how
