@@ -65,7 +65,7 @@ def allreduce(case: Case) -> Finding:
     limit = float(case.options.get("timeout", 60.0))
     launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
     answer = _ask(case, "allreduce", {"backend": backend, "limit": limit, "skip": bool(case.options.get("skip"))}, launcher=launcher)
-    if answer.how in {"crashed", "answered"} and "No module named torch" in answer.stderr:
+    if answer.how in {"crashed", "answered"} and "No module named 'torch'" in answer.stderr:
         return absent(f"torch is not installed in {case.machine.target.python}")
     bad = _unusable(answer)
     if bad is not None:

@@ -1,4 +1,4 @@
-"""build.tools: the compilers and tools that builds of extensions call."""
+"""build.toolkit: the compilers and tools that builds of extensions call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TOOLS = ("nvcc", "gcc", "g++", "clang", "cmake", "ninja", "make", "git", "rustc"
 _TOOL = re.compile(r"[\w+.-]+")
 
 
-def tools(case: Case) -> Finding:
+def toolkit(case: Case) -> Finding:
     """Look for build tools, CUDA's toolkit and Python's headers."""
     machine = case.machine
     path = machine.environ.get("PATH")

@@ -6,7 +6,8 @@ import mmap
 import struct
 from typing import NamedTuple
 
-MAX_ENTRIES = 20000
+MAX_ENTRIES = 2000
+"""Sections, libraries and versions that are read; a damaged file may claim any number."""
 
 
 class ElfError(ValueError):
@@ -44,7 +45,7 @@ def read(path: str) -> Elf:
         with data:
             try:
                 return _parse(data)
-            except (struct.error, IndexError, UnicodeDecodeError) as error:
+            except (struct.error, IndexError, UnicodeDecodeError, OverflowError) as error:
                 raise ElfError(f"the file is damaged: {error}") from error
 
 
@@ -78,7 +79,7 @@ def _parse(data: mmap.mmap) -> Elf:
             for _ in range(MAX_ENTRIES):
                 _, number, file, auxiliary, following = struct.unpack_from(f"{order}HHIII", data, at)
                 listed, here = [], at + auxiliary
-                for _ in range(number):
+                for _ in range(min(number, MAX_ENTRIES)):
                     _, _, _, name, step = struct.unpack_from(f"{order}IHHII", data, here)
                     listed.append(text(section, name))
                     here += step

@@ -1,4 +1,4 @@
-"""data.files and data.images: whether the data file or image that the log names is whole."""
+"""data.files and data.images: whether the data file, checkpoint or image that the log names is whole."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from aifix.reason.expressions import size
 
 MOST = 8 << 20
 """Bytes of a data file that are read."""
+CHECKPOINTS = {"pt", "pth", "ckpt", "bin", "safetensors", "npz", "zip"}
 LFS = b"version https://git-lfs"
 
 
@@ -86,6 +87,8 @@ def file_problem(path: str, raw: bytes, *, whole: bool) -> tuple[str | None, dic
     if raw.startswith(LFS):
         return "it is a Git LFS pointer: the data itself was not fetched (git lfs pull)", {}
     suffix = path.rsplit(".", 1)[-1].lower()
+    if suffix in CHECKPOINTS:
+        return _checkpoint(path, suffix, raw), {}
     if suffix not in {"json", "jsonl", "ndjson", "csv", "tsv", "txt", "yaml", "yml"}:
         return None, {}
     try:
@@ -113,6 +116,29 @@ def file_problem(path: str, raw: bytes, *, whole: bool) -> tuple[str | None, dic
     if suffix in {"csv", "tsv"}:
         return _ragged(lines, "\t" if suffix == "tsv" else ",")
     return "", {}
+
+
+def _checkpoint(path: str, suffix: str, raw: bytes) -> str | None:
+    """Say what is wrong with a checkpoint by its marks: nothing of it is unpickled."""
+    length = os.path.getsize(path)
+    if raw.lstrip()[:1] == b"<":
+        return "it is an HTML or XML page, not a checkpoint"
+    if suffix == "safetensors":
+        header = int.from_bytes(raw[:8], "little")
+        if length < 10 or header > length - 8 or raw[8:9] != b"{":
+            return f"its header is damaged or cut: it names {header:,} bytes of a file of {length:,}"
+        try:
+            listed = json.loads(raw[8 : 8 + header]) if header <= len(raw) - 8 else {}
+        except ValueError as error:
+            return f"its header is damaged: {error}"
+        ends = [item["data_offsets"][1] for item in listed.values() if isinstance(item, dict) and "data_offsets" in item]
+        wanted = 8 + header + max(ends, default=0)
+        return f"it is truncated: {size(length)} of {size(wanted)}" if length < wanted else ""
+    if raw[:2] == b"PK":
+        with open(path, "rb") as stream:
+            stream.seek(max(0, length - 70000))
+            return "" if b"PK\x05\x06" in stream.read() else "it is a truncated zip archive: the end record is missing"
+    return "" if raw[:1] == b"\x80" else None
 
 
 def _ragged(lines: list[str], delimiter: str) -> tuple[str, dict[str, object]]:

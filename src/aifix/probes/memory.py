@@ -40,7 +40,7 @@ def host(case: Case) -> Finding:
     if kills is not None:
         data["oom_kills"] = kills
     total_kills = _number(machine.read("/proc/vmstat"), "oom_kill")
-    if total_kills:
+    if total_kills is not None:
         data["oom_kills_machine"] = total_kills
     if kills:
         evidence.append(f"the kernel has killed {kills} process{'es' if kills > 1 else ''} of this cgroup for memory")

@@ -1,0 +1,207 @@
+"""Active probes against a real torch on the CPU."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.probes.parts import case, here
+
+from aifix.probes import active
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from aifix.probes.finding import Case
+
+pytestmark = pytest.mark.slow
+
+MODELS = '''
+import torch
+from torch import nn
+
+
+class Scale(nn.Module):
+    """Reaches values that fp16 cannot hold."""
+
+    def forward(self, x):
+        return x * 3e5
+
+
+class Divide(nn.Module):
+    def forward(self, x):
+        return x / (x - x)
+
+
+def layers(special):
+    torch.manual_seed(0)
+    return nn.Sequential(*[nn.Linear(16, 16) for _ in range(7)], special, nn.Linear(16, 16))
+
+
+def overflow():
+    return layers(Scale())
+
+
+def broken():
+    return layers(Divide())
+
+
+def sound():
+    return nn.Sequential(nn.Linear(256, 512), nn.ReLU(), nn.Linear(512, 10))
+
+
+def hanging():
+    import time
+    time.sleep(600)
+
+
+class Data:
+    classes = list("abcde")
+
+    def __init__(self, bad=True):
+        self.bad = bad
+
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, index):
+        if self.bad and index == 7:
+            raise OSError("truncated")
+        x = torch.zeros(3, 8, 9 if self.bad and index == 5 else 8)
+        if self.bad and index == 9:
+            x[0, 0, 0] = float("nan")
+        return x, 5 if self.bad and index == 42 else index % 5
+
+
+def bad():
+    return Data()
+
+
+def good():
+    return Data(bad=False)
+
+
+def unpicklable():
+    data = Data(bad=False)
+    data.transform = lambda x: x
+    return data
+'''
+
+
+@pytest.fixture
+def ask(torch_python: str, tmp_path: Path):  # type: ignore[no-untyped-def]  # noqa: ANN201
+    (tmp_path / "mine.py").write_text(MODELS)
+    machine = here(python=torch_python, cwd=str(tmp_path), environ=dict(os.environ))
+
+    def make(**options: object) -> Case:
+        return case(machine, options={"timeout": 90.0, **options})
+
+    return make
+
+
+def test_layer_7_overflows_in_fp16_and_not_in_bf16(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    found = active.layers(ask(model="mine:overflow"))
+    assert found.status == "confirmed"
+    assert found.summary.startswith("in fp16 7 (Scale, the 8th layer to run)")
+    assert active.OVERFLOW in found.summary
+    assert found.data["fp32"]["first"] is None
+    assert found.data["bf16"]["first"] is None
+
+
+def test_a_nan_in_fp32_is_laid_to_its_layer(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    found = active.layers(ask(model="mine:broken"))
+    assert found.status == "confirmed"
+    assert "in fp32 7 (Divide" in found.summary
+
+
+def test_a_sound_model_and_its_gradients(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    found = active.layers(ask(model="mine:sound", shape="256"))
+    assert found.status == "refuted"
+    assert len(found.data["gradients"]["by_parameter"]) == 4
+
+
+def test_memory_divides_as_arithmetic_says(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    found = active.model_memory(ask(model="mine:sound", batch=32, optimizer="adam", budget=4 << 20))
+    data = found.data
+    weights = 4 * (256 * 512 + 512 + 512 * 10 + 10)
+    assert data["parameters"] == data["gradients"] == weights
+    assert weights * 2 <= data["optimizer"] <= weights * 2 + 100
+    assert data["input"] == 32 * 256 * 4
+    assert data["activations"] >= 32 * 512 * 4
+    assert abs(data["largest_measured"] - data["largest_by_line"]) <= max(4, data["largest_by_line"] // 5)
+    assert data["largest_measured"] * data["per_sample"] + data["steady"] <= 4 << 20
+
+
+def test_bad_samples_are_named_by_their_index(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    found = active.samples(ask(dataset="mine:bad"))
+    assert found.status == "confirmed"
+    indices = {kind: [item["index"] for item in listed] for kind, listed in found.data["bad"].items()}
+    assert indices["label"] == [42]
+    assert indices["shape"] == [5]
+    assert indices["nonfinite"] == [9]
+    assert indices["unreadable"] == [7]
+
+
+def test_a_sound_dataset_and_a_worker_by_spawn(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    found = active.samples(ask(dataset="mine:good"))
+    assert found.status == "refuted", found
+    assert found.data["worker_seconds"] > 0
+
+
+def test_a_dataset_that_spawn_cannot_pickle(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    found = active.samples(ask(dataset="mine:unpicklable"))
+    assert found.status == "confirmed"
+    assert "cannot be pickled" in found.summary
+
+
+def test_two_real_ranks_reduce_over_gloo(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    found = active.allreduce(ask())
+    assert found.status == "refuted", found
+    assert found.data["world"] == 2
+
+
+def test_a_rank_that_skips_a_collective_ends_in_an_answer(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    found = active.allreduce(ask(skip=True, timeout=25.0))
+    assert found.status == "confirmed"
+    assert "all-reduce of 4 bytes" in found.summary
+
+
+def test_a_factory_that_hangs_ends_at_its_limit(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    started = time.monotonic()
+    found = active.layers(ask(model="mine:hanging", timeout=8.0))
+    assert time.monotonic() - started < 20
+    assert found.status == "confirmed"
+    assert "build the model mine:hanging" in found.summary
+
+
+def test_a_missing_factory_is_a_sentence(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    assert "mine has no nothing" in active.layers(ask(model="mine:nothing")).summary
+    assert "names no factory" in active.layers(ask(model="mine")).summary
+
+
+def test_kernels_without_a_gpu_say_what_is_missing(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    found = active.kernels(ask())
+    assert found.status in {"not-available", "refuted", "confirmed"}
+    assert "torch" in found.summary or "kernels" in found.summary
+
+
+@pytest.mark.gpu
+def test_kernels_run_on_a_real_card(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    found = active.kernels(ask())
+    if found.status == "not-available":
+        pytest.skip(found.summary)
+    assert found.status == "refuted"
+
+
+def test_options_that_are_missing_are_asked_for() -> None:
+    for probe in (active.samples, active.layers, active.model_memory):
+        assert probe(case(here())).status == "not-run"
+
+
+def test_no_torch_is_an_answer(bare: Path, tmp_path: Path) -> None:
+    machine = here(python=str(bare / "bin/python"), cwd=str(tmp_path), environ=dict(os.environ))
+    for probe, options in ((active.kernels, {}), (active.layers, {"model": "a:b"}), (active.allreduce, {})):
+        found = probe(case(machine, options={"timeout": 30.0, **options}))
+        assert found.status == "not-available", found
