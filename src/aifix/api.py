@@ -10,6 +10,7 @@ import msgspec
 from aifix.intake import document as intake
 from aifix.match import context, exact, fuzzy
 from aifix.match.keeper import Keeper
+from aifix.reason import templates
 from aifix.reason.conclude import conclude
 from aifix.rulebase import base as rulebase
 
@@ -93,7 +94,8 @@ def diagnose_document(document: Document, *, base: Base | None = None, probe: Pr
     if report.unknown is None:
         return report
     lines = [item.text for item in report.unknown.evidence]
-    return msgspec.structs.replace(report, unknown=msgspec.structs.replace(report.unknown, nearest=fuzzy.nearest(rules, lines)))
+    near = tuple(msgspec.structs.replace(one, title=templates.bare(one.title)) for one in fuzzy.nearest(rules, lines))
+    return msgspec.structs.replace(report, unknown=msgspec.structs.replace(report.unknown, nearest=near))
 
 
 def _examiner(probe: Probing | None) -> Examine | None:

@@ -43,6 +43,8 @@ SHORT, LONG = 20, 40
 MARGIN = 0.02
 RIVALS = 0.06
 """Wordings ranked this near to the best are handed on too: context conditions may rule the best one out."""
+REREAD = 12
+"""Literal characters that a collector needs to be looked for in a mistyped line."""
 NEAR = 0.55
 """Bar of a wording that is shown as near."""
 STRONG = 0.75
@@ -55,6 +57,8 @@ _GATE = re.compile(
 )
 
 
+_CLASS = re.compile(r"[\w.]*(?:Error|Exception|Warning): ?")
+"""A wording that is no more than an exception's class: any other class is like it."""
 _DIGITS = re.compile(r"-?\d+")
 
 
@@ -80,7 +84,7 @@ class Index:
             for text in texts:
                 segments = tuple(part for part in text.split(HOLE) if len(part.strip()) >= SEGMENT)
                 length = sum(map(len, segments))
-                if length < LITERAL:
+                if length < LITERAL or (len(segments) == 1 and _CLASS.fullmatch(segments[0].strip())):
                     continue
                 trigrams = {segment[at : at + 3] for segment in map(str.lower, segments) for at in range(len(segment) - 2)}
                 number = len(self.templates)
@@ -149,10 +153,10 @@ def reread(pattern: str, line: str) -> dict[str, str]:
     for text in skeletons(pattern):
         segments = tuple(part for part in text.split(HOLE) if len(part.strip()) >= SEGMENT)
         length = sum(map(len, segments))
-        if length < 2 * SEGMENT or not _alike(max(segments, key=len), line):
+        if length < REREAD or not _alike(max(segments, key=len), line):
             continue
         likeness = align(Template("", 0, pattern, segments, length), line)
-        found = compile_pattern(pattern).search(likeness.repaired) if likeness.score >= READ else None
+        found = compile_pattern(pattern).search(likeness.repaired) if likeness.score >= CUT and likeness.repaired != line else None
         if found is not None:
             return {name: text.strip() for name, text in found.groupdict().items() if text}
     return {}

@@ -38,6 +38,12 @@ def compile_pattern(pattern: str) -> Any:
         raise PatternError(message) from error
 
 
-def searches(pattern: str, text: str) -> bool:
-    """Tell whether the pattern matches anywhere in the text."""
-    return compile_pattern(pattern).search(text) is not None
+@functools.lru_cache(maxsize=1024)
+def compile_bytes(pattern: str) -> Any:
+    """Compile a pattern for search in UTF-8 bytes.
+
+    Raises:
+        PatternError: as `compile_pattern`.
+    """
+    compile_pattern(pattern)
+    return re2.compile(pattern, _OPTIONS) if re2 is not None else re.compile(pattern.encode())

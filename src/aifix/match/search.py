@@ -5,7 +5,7 @@ from __future__ import annotations
 import bisect
 from typing import TYPE_CHECKING
 
-from aifix.match.regex import PatternError, compile_pattern
+from aifix.match.regex import PatternError, compile_bytes, compile_pattern
 
 if TYPE_CHECKING:
     from aifix.model import Document
@@ -20,7 +20,7 @@ class Searcher:
     def __init__(self, document: Document) -> None:
         """Join the document's lines when first asked."""
         self.document = document
-        self._joined: str | None = None
+        self._joined: bytes | None = None
         self._starts: list[int] = []
         self._found: dict[str, list[int]] = {}
 
@@ -44,14 +44,16 @@ class Searcher:
             return [index for index, line in enumerate(texts) if expression.search(line.text)][:MANY]
         if self._joined is None:
             at = 0
-            for line in texts:
+            encoded = [line.text.encode("utf-8", "replace") for line in texts]
+            for text in encoded:
                 self._starts.append(at)
-                at += len(line.text) + 1
-            self._joined = "\n".join([line.text for line in texts])
+                at += len(text) + 1
+            self._joined = b"\n".join(encoded)  # bytes: re2 would encode a text anew for every search
+        over = compile_bytes(pattern)
         found: list[int] = []
         position = 0
         while len(found) < MANY:
-            match = expression.search(self._joined, position)
+            match = over.search(self._joined, position)
             if match is None:
                 break
             index = max(bisect.bisect_right(self._starts, match.start()) - 1, 0)

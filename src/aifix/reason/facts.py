@@ -26,9 +26,14 @@ REREAD = 4
 """Hit lines that are read again as mistyped."""
 
 
+_WORDS = frozenset({"name", "path", "word", "version", "address", "dtype", "device"})
+
+
 def fact(kind: str, text: str) -> Fact:
-    """Make a fact of a captured text."""
+    """Make a fact of a captured text; the full stop of the sentence around it is no part of a name, path or version."""
     text = text[:MAX_TEXT]
+    if kind in _WORDS:
+        text = text.rstrip(".,;:") or text
     value, unit = parse(kind, text)
     return Fact(text, value, unit)
 

@@ -177,6 +177,18 @@ def fill(text: str, look_up: Lookup) -> str:
     return _tidy(_fill(parts, look_up))
 
 
+def bare(text: str) -> str:
+    """Give a text without a case: options fall back to what stands for them, and holes become an ellipsis."""
+
+    def unknown(_expression: str) -> str:
+        raise expressions.UnknownNameError
+
+    try:
+        return " ".join(fill(text, unknown).split())
+    except MissingError:
+        return " ".join(re.sub(r"\[\[.*?\]\]", "", re.sub(r"\{[^}]*\}", "…", text)).split())
+
+
 def _fill(parts: tuple[Any, ...], look_up: Lookup) -> str:
     out: list[str] = []
     for part in parts:
