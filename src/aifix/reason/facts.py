@@ -115,6 +115,7 @@ def surroundings(candidate: Candidate, document: Document) -> None:
         if traceback.start <= anchor < traceback.end and traceback.kind:
             facts.setdefault("exception", Fact(traceback.kind, traceback.kind))
             break
+    _tokens(candidate, document)
     near = range(max(0, anchor - NEAR), min(len(lines), anchor + NEAR))
     for name, expression in (("worker", _WORKER), ("exit_code", _EXIT)):
         if name in facts:
@@ -132,6 +133,44 @@ def surroundings(candidate: Candidate, document: Document) -> None:
                 text = found[1] or (f"{found[2]}.{found[3]}" if found[2] else found[4])
                 facts["python"] = Fact(text, text, "version")
                 break
+
+
+_TOKENS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
+    ("pid", "int", re.compile(r"\b[Pp](?:ID|id)\b[^\w\n]{1,3}(\d+)|\b[Pp]rocess (\d{2,})\b")),
+    ("error_number", "int", re.compile(r"\berror ?[=:(] ?(\d+)\b|\([Ee]rror (\d+)\)|\b[Ee]rror (\d+):|[Ee]rrno[: ]+(\d+)\b")),
+    (
+        "status",
+        "text",
+        re.compile(
+            r"\b((?:CU[A-Z]+|CUDNN|HIPBLAS|ROCBLAS|MIOPEN|HIPSPARSE|NVJITLINK)_STATUS_\w+|CUDA_ERROR_\w+|cudaError[A-Z]\w+|nccl[A-Z]\w+Error|NVML_ERROR_\w+)"
+        ),
+    ),
+    ("pci", "text", re.compile(r"\b((?:[0-9a-fA-F]{8}|[0-9a-fA-F]{4}):[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.\d)?)\b")),
+    ("port_device", "text", re.compile(r"\b(mlx\d_\d+(?::\d+)?)")),
+    (
+        "gpu_name",
+        "text",
+        re.compile(
+            r"\b((?:NVIDIA|Tesla|GeForce|Quadro|AMD Radeon|AMD Instinct) (?:[A-Z][A-Za-z]* )?[A-Z]{0,4}\d[\w-]*(?: (?:Ti|SUPER|Super|XT|XTX|PCIe|NVL|SXM\d|\d+ ?GB)\b)*)"
+        ),
+    ),
+)
+"""What is worth reading on any hit line: name of the fact, its type, and where it stands."""
+
+
+def _tokens(candidate: Candidate, document: Document) -> None:
+    """Read well-known tokens off the lines that were hit, where the rule's own captures do not name them."""
+    known = {fact.text for fact in candidate.facts.values()}
+    for index in sorted(candidate.lines)[:REREAD] + candidate.support[:REREAD]:
+        text = document.lines[index].text[:MAX_TEXT]
+        for name, kind, expression in _TOKENS:
+            found = expression.search(text)
+            if found is None or name in candidate.facts:
+                continue
+            token = next(group for group in found.groups() if group)
+            if token not in known:
+                candidate.facts[name] = fact(kind, token)
+                known.add(token)
 
 
 def values(facts: Mapping[str, Fact]) -> dict[str, Any]:
