@@ -18,8 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from aifix.model import Document, Genre, Location, Report
-    from aifix.probes.examine import Probing
+    from aifix.probes.probing import Probing
+    from aifix.reason.candidate import Candidate
     from aifix.reason.conclude import Examine
+    from aifix.reason.refine import Catalogues
     from aifix.rulebase.base import Base
 
 CHUNK = 1 << 20
@@ -102,11 +104,13 @@ def _examiner(probe: Probing | None) -> Examine | None:
     """Bind the probes to the way in which this machine is to be looked at; they are imported only then."""
     if probe is None:
         return None
-    from functools import partial
 
-    from aifix.probes.examine import examine
+    def look(candidates: list[Candidate], document: Document, catalogues: Catalogues) -> None:
+        from aifix.probes.examine import examine
 
-    return partial(examine, probing=probe)
+        examine(candidates, document, catalogues, probe)
+
+    return look
 
 
 def _locate(document: Document, index: int) -> Location | None:

@@ -96,7 +96,7 @@ def _probing(file: str, *, probe: bool | None, python: str) -> Any:
 
     if not probe or os.environ.get("AIFIX_NO_PROBE"):
         return None
-    from aifix.probes.examine import Probing
+    from aifix.probes.probing import Probing
 
     return Probing(python=python, local=file == "-")
 

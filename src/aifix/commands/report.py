@@ -20,7 +20,7 @@ def report_blocks(keeper: Keeper, options: dict[str, object], watch: Watch | Non
     tell(base.messages)
     probing = None
     if watch is not None:
-        from aifix.probes.examine import Probing
+        from aifix.probes.probing import Probing
 
         probing = Probing(python=str(options.get("python") or ""), producers=watch.producers)
     report = api.diagnose_blocks(keeper.blocks(), base=base, probe=probing)

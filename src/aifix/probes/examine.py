@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from aifix.model import ProbeResult
@@ -15,27 +14,13 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aifix.model import Document, ProbeUse
-    from aifix.probes.producer import Producer
+    from aifix.probes.probing import Probing
     from aifix.probes.target import Target
     from aifix.reason.candidate import Candidate
     from aifix.reason.refine import Catalogues
 
 CASES = 6
 """Diagnoses of one report that are looked into, the first ones."""
-
-
-@dataclass(frozen=True)
-class Probing:
-    """How to look at this machine after a failure.
-
-    `python` is what `--python` gave; `producers` the processes that wrote into our pipe; `local` says whether the output is
-    known to come from a run on this machine.
-    """
-
-    python: str = ""
-    producers: Sequence[Producer] = ()
-    local: bool = True
-    limit: float = run.PASSIVE_LIMIT
 
 
 def examine(candidates: Sequence[Candidate], document: Document, catalogues: Catalogues, probing: Probing) -> None:

@@ -8,14 +8,12 @@ import time
 from typing import TYPE_CHECKING
 
 from aifix.probes.finding import Case, Finding, absent, not_run
+from aifix.probes.probing import PASSIVE_LIMIT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aifix.probes.registry import Probe
-
-PASSIVE_LIMIT = 0.5
-"""Seconds for all passive probes of one report."""
 
 
 def passive(asked: Sequence[tuple[Probe, Case]], limit: float = PASSIVE_LIMIT) -> list[Finding]:

@@ -59,7 +59,7 @@ def conclude(
         # The run failed without a traceback of its own, and nothing but survived messages was recognised: the surest of them explains it.
         errors, warnings, stranger = warnings, [], None
     ordered = causality.order(errors)
-    if examine is not None:
+    if examine is not None and ordered:
         examine(ordered, document, catalogues)
         ordered = verdicts.demoted(ordered)
     roots = [one for one in ordered if one.cause is None and not one.symptom]
@@ -122,7 +122,7 @@ def _diagnosis(one: Candidate, roots: list[Candidate], document: Document, catal
 
 def _title(rule: Rule, scope: Scope) -> str:
     try:
-        return " ".join(templates.fill(rule.title, scope.show).split())
+        return templates.line(rule.title, scope.show)
     except templates.MissingError:
         return rule.id
 
