@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from aifix.match.detectors import flat_loss, nan_loss
+from aifix.match.detectors import flat_loss, grad_norm, nan_loss
 from aifix.model import Line
 
 
@@ -60,3 +60,26 @@ def test_a_loss_printed_as_nan_or_inf_is_found_in_any_logger_style(text: str, co
 @pytest.mark.parametrize("text", ["loss: 0.31 finance: ok", "logging_nan_inf_filter=True", "loss_info: 3", "nan check in the loss: off"])
 def test_words_that_only_look_like_nan_are_not_taken(text: str) -> None:
     assert nan_loss(lines(text)) == []
+
+
+def test_the_step_and_the_rate_are_read_beside_the_first_nan() -> None:
+    captures = nan_loss(lines("[epoch 1][iter 400] lr: 0.1 loss: nan"))[0].captures
+    assert captures["step"] in {"epoch 1", "epoch 1][iter 400"}
+    assert captures["learning_rate"] == "0.1"
+
+
+@pytest.mark.parametrize(
+    ("norms", "found"),
+    [
+        (["0.9", "1.2", "nan", "nan", "nan"], True),
+        (["inf", "nan", "1.1", "1.0", "0.9"], False),
+        (["0.9", "1.1", "1.0", "1.2", "5.1e+06", "8.8e+07"], True),
+        (["0.9", "1.1", "0.8", "1.2", "1500.2", "4200.0"], True),
+        (["3.1", "12.9", "8.1", "15.0", "5.2"], False),
+    ],
+)
+def test_gradient_norms_that_stay_nonfinite_or_explode(norms: list[str], *, found: bool) -> None:
+    detections = grad_norm(lines(*(f"step {step} loss 2.1 grad_norm: {norm} lr 1e-4" for step, norm in enumerate(norms))))
+    assert bool(detections) is found
+    if found:
+        assert detections[0].captures["learning_rate"] == "1e-4"

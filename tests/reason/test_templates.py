@@ -27,6 +27,7 @@ def look_up(expression: str) -> str:
         ("x[[ a {batch}[[ and {rows}]]]]", "x a 128"),
         ("x[[ {rows} [[{batch}]] || none at all]].", "x none at all."),
         ("a[[{batch}]]", "a128"),
+        ("find . -name x && . file", "find . -name x && . file"),
     ],
 )
 def test_placeholders_options_and_braces(template: str, text: str) -> None:

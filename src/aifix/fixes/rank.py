@@ -35,7 +35,7 @@ def rank(rule: Rule, scope: Scope) -> tuple[Fix, ...]:
 
 def _fill(template: FixTemplate, scope: Scope) -> Fix | None:
     try:
-        title = templates.fill(template.title, scope.show)
+        title = templates.line(template.title, scope.show)
     except templates.MissingError:
         return None
     actions = []

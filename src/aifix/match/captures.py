@@ -40,7 +40,7 @@ class Parsed(NamedTuple):
 
 def parse_bytes(text: str) -> Parsed:
     """Give a size in bytes; torch's and the kernel's units are binary whether spelled GiB or GB."""
-    found = re.match(r"\s*(-?\d+(?:\.\d+)?)\s*([kKMGTPE]?)", text.replace(",", ""))
+    found = re.match(r"\s*(-?\d+(?:\.\d*)?)\s*([kKMGTPE]?)", text.replace(",", ""))
     if not found:
         return Parsed(None, "bytes")
     return Parsed(round(float(found[1]) * BYTE_UNITS[found[2].upper()]), "bytes")
@@ -110,7 +110,7 @@ TYPES: dict[str, CaptureType] = {
     "float": CaptureType(
         r"[-+]?(?:\d+(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|[nN]a[nN]|NAN|[iI]nf(?:inity)?)", parse_float
     ),
-    "bytes": CaptureType(r"-?\d+(?:\.\d+)?\s?(?:[kKMGTPE]i?[bB]?(?:ytes)?|[bB](?:ytes)?)?\b", parse_bytes),
+    "bytes": CaptureType(r"-?\d+(?:\.\d*)?\s?(?:[kKMGTPE]i?[bB]?(?:ytes)?|[bB](?:ytes)?)?\b", parse_bytes),
     "seconds": CaptureType(
         r"(?:\d+-)?\d+:\d\d(?::\d\d(?:\.\d+)?)?|\d+(?:\.\d+)?\s?(?:milliseconds?|microseconds?|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|ms|us|ns|s|m|h|d)?\b",
         parse_seconds,

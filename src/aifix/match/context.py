@@ -38,6 +38,8 @@ _WARNING = re.compile(r"\b(?:[A-Z]\w*)?Warning: ")
 
 def _logged_as_harmless(line: Line, signature: Signature) -> bool:
     """Tell whether the program itself logged a line as information, or as a Python warning that the signature does not name."""
+    if signature.detector:
+        return False  # losses are logged as information, whatever they say
     if _HARMLESS.search(line.prefix) or _HARMLESS.search(line.text):
         return "INFO" not in signature.source
     return _WARNING.search(line.text) is not None and "arning" not in signature.source and "arning" not in signature.covers

@@ -129,7 +129,7 @@ _NAN = re.compile(
     r"(?i)(?<![\w.])['\"]?(?P<component>[\w./-]*(?:loss|cost|nll|ppl|perplexity|objective)[\w./-]*|loss[\w./-]*)['\"]?\s*(?:[:=|]|\bis\b|\bof\b|\s)\s*\[?\(?(?:tensor\()?(?P<value>nan|[-+]?inf(?:inity)?)\b"
 )
 _STEP = re.compile(
-    r"(?i)(?P<step>(?:epoch|step|iter(?:ation)?|batch|update|it)s?\W{0,3}\[?\d+(?:\]?\s?[/,|-]\s?\[?\d+)?\]?(?:\[\s*\d+/\d+\])?(?:,?\s(?:step|iter(?:ation)?|batch)\W{0,3}\d+(?:/\d+)?)?)"
+    r"(?i)(?P<step>Train: \d+ \[ *\d+/\d+|(?:epoch|step|iter(?:ation)?|batch|update|it)s?\W{0,3}\[?\d+(?:\]?\s?[/,|-]\s?\[?\d+)?\]?(?:\[\s*\d+/\d+\])?(?:,?\s(?:step|iter(?:ation)?|batch)\W{0,3}\d+(?:/\d+)?)?)"
 )
 _RATE = re.compile(rf"(?i)(?<![\w.])['\"]?(?:lr|learning_rate|learning rate)['\"]?\s*[:=|\s]\s*\[?(?P<rate>{NUMBER})")
 
@@ -145,10 +145,10 @@ def nan_loss(lines: Sequence[Line]) -> list[Detection]:
         if "loss" in text or "Loss" in text or "nan" in text or "LOSS" in text:
             here = _STEP.search(text)
             if here:
-                step = here["step"].strip()
+                step = _paired(here["step"].strip())
         if "nan" not in text and "inf" not in text and "NaN" not in text and "NAN" not in text and "Inf" not in text:
             continue
-        components = list(_NAN.finditer(text))
+        components = [match for match in _NAN.finditer(text) if not match["component"].lower().startswith(("best", "min"))]
         if not components:
             continue
         rate = _RATE.search(text)
@@ -162,6 +162,60 @@ def nan_loss(lines: Sequence[Line]) -> list[Detection]:
         if len(found) >= CITED:
             break
     return found
+
+
+def _paired(text: str) -> str:
+    """Drop a closing bracket whose opening one was not taken."""
+    return text[:-1] if text.endswith("]") and text.count("[") < text.count("]") else text
+
+
+_NORMS = re.compile(
+    r"(?i)(?<![\w.])['\"]?(?P<name>g(?:rad(?:ient)?s?)?[_ -]?norm|total[_ -]norm)(?:[/_]\w+)?['\"]?\s*[:=|\s]\s*\[?\(?(?:tensor\()?"
+    rf"(?P<value>{NUMBER}|nan|[-+]?inf)(?![\w.])"
+)
+HUGE = 1e6
+"""Gradient norm that no clipping threshold in use (0.1 to 100) leaves any meaning."""
+GROWN = 1000
+"""A norm that grew by this factor over its first quarter explodes."""
+RUN = 3
+"""Norms in a row that are not finite; one or two at the start are the search of a loss scale."""
+
+
+def grad_norm(lines: Sequence[Line]) -> list[Detection]:
+    """Find gradient norms that stay nan or inf, or that explode at the end of a run."""
+    series: dict[str, list[tuple[int, str, float, str, str]]] = defaultdict(list)
+    step = ""
+    for index, line in enumerate(lines):
+        text = line.text
+        if len(text) > 4000:
+            continue
+        here = _STEP.search(text) if "norm" not in text or "tep" in text or "poch" in text or "iter" in text else None
+        if here:
+            step = _paired(here["step"].strip())
+        if "norm" not in text.lower():
+            continue
+        rate = _RATE.search(text)
+        for match in _NORMS.finditer(text):
+            series[match["name"].lower()].append((index, match["value"], float(match["value"]), step, rate["rate"] if rate else ""))
+    for points in series.values():
+        values = [point[2] for point in points]
+        broken = [not math.isfinite(value) for value in values]
+        run = next((at for at in range(len(values) - RUN + 1) if all(broken[at : at + RUN])), None)
+        if run is None and broken[-1] and broken.count(False) >= RUN:
+            run = len(values) - 1 - next((at for at, bad in enumerate(reversed(broken)) if not bad), 0) + 1  # the run ends so
+        finite = sorted(value for value in values[: max(len(values) // 4, 1)] if math.isfinite(value))
+        usual = finite[len(finite) // 2] if finite else 0.0
+        last = values[-2:]
+        exploded = len(values) > RUN and all(math.isfinite(value) and (value >= HUGE or (usual > 0 and value >= GROWN * usual and value > 100)) for value in last)
+        if run is None and not exploded:
+            continue
+        chosen = points[run : run + RUN] if run is not None else points[-RUN:]
+        _, value, _, at_step, rate_text = chosen[0]
+        captures = {"grad_norm": value, **({"step": at_step} if at_step else {}), **({"learning_rate": rate_text} if rate_text else {})}
+        if exploded and finite:
+            captures["usual_norm"] = f"{usual:g}"
+        return [Detection(point[0], captures) for point in chosen]
+    return []
 
 
 class Detector(NamedTuple):
@@ -184,6 +238,7 @@ DETECTORS: dict[str, Detector] = {
             "grad_norm": "float",
         },
     ),
+    "grad-norm": Detector(grad_norm, {"grad_norm": "float", "step": "text", "learning_rate": "float", "usual_norm": "float"}),
     "nan-loss": Detector(nan_loss, {"component": "text", "value": "text", "step": "text", "learning_rate": "float"}),
 }
 """By the name that rules use."""

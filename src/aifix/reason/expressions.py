@@ -134,6 +134,13 @@ def prefix_only(missing: str, unexpected: str) -> bool:
     return False
 
 
+def only_if(condition: Any) -> str:
+    """Give nothing where a condition holds, and no value where it does not: keeps or drops the part of a text around it."""
+    if not condition:
+        raise UnknownNameError("only_if")
+    return ""
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "version": Version,
     "size": size,
@@ -141,6 +148,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "numel": numel,
     "dim": dim,
     "prefix_only": prefix_only,
+    "only_if": only_if,
     "ceil": math.ceil,
     "floor": math.floor,
     "log2": math.log2,

@@ -174,7 +174,7 @@ def fill(text: str, look_up: Lookup) -> str:
         parts = parse(text)
     except TemplateError as error:  # a user's rule that was never linted: its text is left out, the diagnosis stands
         raise MissingError(text) from error
-    return _tidy(_fill(parts, look_up))
+    return _fill(parts, look_up).strip("\n")
 
 
 def bare(text: str) -> str:
@@ -213,12 +213,20 @@ def _fill(parts: tuple[Any, ...], look_up: Lookup) -> str:
 
 
 def _tidy(text: str) -> str:
-    """Close the gaps that dropped parts leave in prose; code keeps its indentation."""
-    text = re.sub(r"(?<=\S) {2,}(?=[.,;:)])", "", text) if "\n" not in text else text
-    return re.sub(r" +([.,;])(?=\s|$)", r"\1", text).strip("\n")
+    """Close the gaps that dropped parts leave in prose; code is left as it is."""
+    return re.sub(r" +([.,;:)])(?=\s|$)", r"\1", " ".join(text.split()))
 
 
 _SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z\[`'\"(0-9{])")
+
+
+def line(text: str, look_up: Lookup) -> str:
+    """Fill a text of one line, such as a title.
+
+    Raises:
+        MissingError: as `fill`.
+    """
+    return _tidy(fill(text, look_up))
 
 
 def prose(text: str, look_up: Lookup) -> str:
@@ -227,7 +235,7 @@ def prose(text: str, look_up: Lookup) -> str:
     for paragraph in re.split(r"\n\s*\n", text.strip()):
         flat = " ".join(paragraph.split())
         try:
-            kept.append(" ".join(fill(flat, look_up).split()))
+            kept.append(_tidy(fill(flat, look_up)))
             continue
         except MissingError:
             pass
@@ -238,7 +246,7 @@ def prose(text: str, look_up: Lookup) -> str:
             except MissingError:
                 continue
         if sentences:
-            kept.append(" ".join(" ".join(sentences).split()))
+            kept.append(_tidy(" ".join(sentences)))
     return "\n\n".join(part for part in kept if part)
 
 
