@@ -154,3 +154,24 @@ def test_a_package_built_for_numpy_1_is_named_beside_numpy_2(tmp_path: Path, ins
     assert "oldext was compiled for NumPy 1, and NumPy 2.2.6 is installed" in found.summary
     assert deps.python(case(machine)).status == "confirmed"
     assert deps.python(case(here(python=str(built / "bin/python"), cwd=str(tmp_path)), "deps.numpy-abi")).status == "inconclusive"
+
+
+def test_a_symbol_that_torch_lacks_confirms_an_extension_for_another_torch(env: Path, tmp_path: Path) -> None:
+    machine = here(python=str(env / "bin/python"), cwd=str(tmp_path), root=tmp_path)
+    folder = Path(packages.find_module(interpreter.read(machine.target.python), "torch"))
+    (folder / "lib").mkdir()
+    (folder / "lib" / "libc10.so").write_bytes(b"\0_ZN3c105ErrorD1Ev\0_ZN3c103fooEv\0")
+    lacking = torch_build.build(case(machine, "deps.torch-abi", symbol="_ZN3c104cuda9SetDeviceEi"))
+    assert lacking.status == "confirmed"
+    assert "built for another torch" in lacking.summary
+    assert torch_build.build(case(machine, "deps.torch-abi", symbol="_ZN3c105ErrorD1Ev")).status == "refuted"
+    assert torch_build.build(case(machine, "deps.torch-abi", symbol="_ZN3c105ErrorD1E")).status == "confirmed"
+
+
+def test_two_openmp_runtimes_are_listed(env: Path, tmp_path: Path) -> None:
+    machine = here(python=str(env / "bin/python"), cwd=str(tmp_path))
+    site = Path(interpreter.read(machine.target.python).folders[0])
+    tree(site, {"torch/lib/libgomp.so.1": b"", "scikit_learn.libs/libgomp-a34b3233.so.1.0.0": b""})
+    found = deps.python(case(machine, "host.omp-duplicate"))
+    assert found.status == "confirmed"
+    assert len(found.data["openmp"]) == 2

@@ -43,7 +43,7 @@ def runtime(case: Case) -> Finding:
     if case.about("cuda.driver-too-old"):
         return _old(case, data, evidence)
     if case.about("cuda.invalid-device-ordinal"):
-        number = case.number("gpu", "device", "index", "ordinal")
+        number = case.number("requested", "gpu", "device", "index", "ordinal")
         count = data["visible_count"]
         if number is not None and number < count:
             return refuted(f"device {number} exists: {count} are visible", data, evidence)
@@ -76,7 +76,7 @@ def _wrong(case: Case, reading: Reading, data: dict[str, Any], machine: Machine)
     unknown = _unknown_devices(data["visible"], reading)
     if unknown:
         return f"CUDA_VISIBLE_DEVICES={data['visible']} names {unknown}, which does not exist: it and all after it are hidden"
-    number = case.number("gpu", "device", "index", "ordinal", "local_rank")
+    number = case.number("requested", "gpu", "device", "index", "ordinal", "local_rank")
     if case.about("cuda.invalid-device-ordinal") and number is not None and number >= data["visible_count"]:
         return f"device {number} was asked for, and {data['visible_count']} are visible"
     if any(gpu.name.startswith(("NVIDIA H", "NVIDIA B", "NVIDIA A100-SXM", "NVIDIA GB")) for gpu in reading.gpus) and _switches(machine):

@@ -7,7 +7,7 @@ import re
 import time
 from typing import TYPE_CHECKING, Any
 
-from aifix.probes import packages
+from aifix.probes import packages, symbols
 from aifix.probes.finding import Case, Finding, absent, confirmed, refuted, unclear
 from aifix.probes.shadow import shadows
 
@@ -84,6 +84,14 @@ def _asked(case: Case, installed: Installed, machine: Machine, data: dict[str, A
         if path and os.path.exists(path) and "site-packages" not in path:
             return confirmed(f"{path} is still there, in front of the package", data)
         return refuted(f"no file in {machine.cwd} hides {'the package ' + module if module else 'a package'}", data)
+    if case.about("host.omp-duplicate"):
+        copies = symbols.openmp(installed.interpreter)
+        data["openmp"] = copies
+        if len(copies) > 1:
+            return confirmed(
+                f"{len(copies)} OpenMP runtimes are in the environment: {', '.join(os.path.basename(path) for path in copies)}", data, copies
+            )
+        return unclear(f"{len(copies)} OpenMP runtime is in the environment", data, copies)
     if case.about("deps.python-syntax", "deps.package-python"):
         return unclear(f"the interpreter is Python {installed.interpreter.version}", data)
     return _versions(case, installed, data, broken)
@@ -121,7 +129,7 @@ def _local(case: Case, module: str) -> str:
 
 def _versions(case: Case, installed: Installed, data: dict[str, Any], broken: list[str]) -> Finding | None:
     """Compare what the log says of a package with what is installed."""
-    names = [case.text(name) for name in ("package", "dependency", "module", "library", "name", "consumer")]
+    names = [case.text(name) for name in ("package", "dependency", "library", "requirer", "other", "module", "name", "consumer")]
     known = [package for name in names if name and (package := installed.packages.get(packages.canonical(name.split(".")[0])))]
     if case.about("deps.required-version", "deps.pip-conflict"):
         mine = [text for text in broken if any(package.key in packages.canonical(text) for package in known)] or ([] if known else broken)

@@ -101,6 +101,9 @@ def processes(case: Case) -> Finding:
     foreign = [item for item in listed if item["pid"] not in {own, os.getpid()}]
     if left:
         return confirmed(f"process {left[0]['pid']} seems left over from an earlier run and holds {_size(left[0]['used'])}", data, evidence)
+    named = next((item for item in foreign if item["pid"] == case.number("other_pid", "pid")), None)
+    if named is not None:
+        return confirmed(f"process {named['pid']} of the log still holds {_size(named['used'])}: {named['process'] or 'not visible'}", data, evidence)
     if case.suspicion and foreign:
         held = sum(item["used"] or 0 for item in foreign)
         first = foreign[0]

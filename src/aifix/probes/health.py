@@ -93,6 +93,9 @@ def judge(gpu: Gpu, case: Case) -> tuple[list[str], list[str]]:
         bad.append(f"{name} runs on {gpu.width[0]} of {gpu.width[1]} PCIe lanes")
     elif gpu.width is not None and gpu.width[0] < gpu.width[1]:
         notes.append(f"{name} idles on {gpu.width[0]} of {gpu.width[1]} PCIe lanes")
+    if gpu.links is not None and 0 < gpu.links[0] < gpu.links[1]:
+        text = f"{name} has {gpu.links[0]} of {gpu.links[1]} NVLinks up"
+        (bad if case.about("gpu.nvlink", "gpu.nvswitch") else notes).append(text)
     if gpu.compute_mode == 2:
         bad.append(f"{name} is in compute mode 'prohibited': no program may use it")
     elif gpu.compute_mode in {1, 3}:
@@ -145,4 +148,5 @@ def _figures(gpu: Gpu) -> dict[str, Any]:
         "pcie_width_max": gpu.width[1] if gpu.width else None,
         "compute_mode": MODES.get(gpu.compute_mode) if gpu.compute_mode is not None else None,
         "persistence": gpu.persistence,
+        "nvlinks": list(gpu.links) if gpu.links else None,
     }

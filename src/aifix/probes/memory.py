@@ -85,6 +85,9 @@ def shm(case: Case) -> Finding:
     used = 1 - free / total if total else 1.0
     files = sum(name.startswith(("torch_", "nccl-", "psm_", "sem.")) for name in machine.names("/dev/shm"))
     evidence = [f"/dev/shm holds {files} files of PyTorch, NCCL or Python; after a crash they stay until they are removed"] if files else []
+    wanted = case.number("requested") if case.suspicion else None
+    if wanted and wanted > free:
+        return confirmed(f"{size(wanted)} were asked for, and /dev/shm has {size(free)} of {size(total)} free", data, evidence)
     if used > SHM_FULL:
         return confirmed(f"/dev/shm is {used:.0%} full: {size(free)} of {size(total)} are free", data, evidence)
     if total < SHM_SMALL:

@@ -54,7 +54,7 @@ def tree(case: Case) -> Finding:
     data["several"] = {name: [{"version": version, "wanted_by": wanted} for version, wanted in found.items()] for name, found in several.items()}
     data |= {"unmet": problems, "engines": engines}
     evidence = [_tell(name, found) for name, found in sorted(several.items(), key=lambda item: item[0] not in SINGLE)][:12]
-    asked = case.text("package", "module", "name", "dependency")
+    asked = case.text("package", "peer", "module", "name", "dependency")
     return _judge(case, asked=asked, several=several, problems=[*problems, *engines], data=data, evidence=evidence, modules=modules)
 
 

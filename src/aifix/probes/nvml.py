@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from aifix.probes.machine import Machine
 
 LIBRARY = "libnvidia-ml.so.1"
+MOST_LINKS = 18
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -49,6 +50,8 @@ class Gpu(msgspec.Struct, frozen=True):
     generation: tuple[int, int] | None = None
     busy: int | None = None
     mig: bool | None = None
+    links: tuple[int, int] | None = None
+    """NVLinks that are up, and all that the card tells of."""
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -158,6 +161,7 @@ def _gpu(module: Any, index: int) -> Gpu:
         generation=_pair(ask(module.nvmlDeviceGetCurrPcieLinkGeneration, handle), ask(module.nvmlDeviceGetMaxPcieLinkGeneration, handle)),
         busy=getattr(rates, "gpu", None),
         mig=bool(mig[0]) if mig else None,
+        links=_links(module, handle),
     )
 
 
@@ -174,6 +178,17 @@ def _holders(module: Any, handle: Any) -> tuple[Holder, ...] | None:
             used = getattr(item, "usedGpuMemory", None)
             found[item.pid] = Holder(item.pid, used if isinstance(used, int) and used < 1 << 60 else None, kind)
     return tuple(sorted(found.values(), key=lambda item: -(item.used or 0))) if known else None
+
+
+def _links(module: Any, handle: Any) -> tuple[int, int] | None:
+    """Count the NVLinks that are up."""
+    states = []
+    for link in range(MOST_LINKS):
+        state = _ask(module.nvmlDeviceGetNvLinkState, handle, link)
+        if state is None:
+            break
+        states.append(bool(state))
+    return (sum(states), len(states)) if states else None
 
 
 def _pair(one: Any, other: Any) -> tuple[int, int] | None:

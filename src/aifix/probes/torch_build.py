@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from aifix.probes import nvml, packages
+from aifix.probes import nvml, packages, symbols
 from aifix.probes.cuda import kernel_module
 from aifix.probes.finding import Case, Finding, absent, confirmed, refuted, unclear
 
@@ -80,6 +80,9 @@ def build(case: Case) -> Finding:
     data |= {"folder": found.folder, "companions": found.companions}
     evidence = [", ".join(f"{name} {version}" for name, version in sorted(found.companions.items()))] if found.companions else []
     evidence.append(f"in {where}")
+    symbol = case.text("symbol")
+    if symbol and case.about("deps.torch-abi", "deps.torchvision-mismatch", "deps.flash-attn", "deps.xformers", "build."):
+        return _symbol(found, symbol, data, evidence)
     catalogues = machine.catalogues()
     problems = _companions(found, catalogues.get("torch_pairs", {})) + _driver(machine, found, catalogues, data) + _libraries(found)
     summary = f"torch {found.version} for {found.kind}"
@@ -93,6 +96,17 @@ def build(case: Case) -> Finding:
     if case.suspicion and case.about("cuda.cudnn", "cuda.cublas-failed", "cuda.cudnn-failed", "cuda.cudnn-version"):
         return unclear(f"{summary}, and what belongs to it fits", data, evidence)
     return refuted(f"{summary}; its companions fit", data, evidence)
+
+
+def _symbol(found: Build, symbol: str, data: dict[str, Any], evidence: list[str]) -> Finding:
+    """Look for the symbol that an extension misses."""
+    known = symbols.provided(found.folder, symbol)
+    data["symbol_found"] = known
+    if known is None:
+        return unclear(f"torch {found.version} has no libraries to look into", data, evidence)
+    if known:
+        return refuted(f"torch {found.version} has the symbol {symbol}: another torch is loaded in the failed run", data, evidence)
+    return confirmed(f"torch {found.version} has no symbol {symbol}: the extension was built for another torch", data, evidence)
 
 
 def _relevant(case: Case, found: Build, data: dict[str, Any], problems: list[str]) -> str:

@@ -117,7 +117,12 @@ class _Derivation:
             if probe.summary:
                 text += f" {self.signs.dash} {' '.join(sanitise_block(probe.summary).split())}"
             self.out += hang(text, self.width, f"{MARGIN * 2}{self.signs.dot} ")
+            told = probe.data.get("evidence")
+            for line in told if isinstance(told, list) else ():
+                self.out += [self.paint.dim(part) for part in hang(sanitise(str(line)), self.width, MARGIN * 4)]
             for key, value in probe.data.items():
+                if isinstance(value, (list, dict)) or value is None or value == "":
+                    continue  # tables are for --format json
                 self.out += [self.paint.dim(line) for line in hang(f"{sanitise(str(key))} = {_value(value)}", self.width, MARGIN * 4)]
 
     def fixes(self, diagnosis: Diagnosis) -> None:
