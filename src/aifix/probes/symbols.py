@@ -25,7 +25,7 @@ def provided(torch: str, symbol: str) -> bool | None:
         symbol: its name as the loader printed it.
 
     """
-    wanted = b"\0" + symbol.encode("utf-8", "replace") + b"\0"
+    wanted = symbol.encode("utf-8", "replace") + b"\0"  # a linker may store a name as the end of a longer one
     looked = False
     for name in LIBRARIES:
         try:
