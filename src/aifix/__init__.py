@@ -6,11 +6,10 @@
 Nothing is imported until it is asked for: the pipe's healthy path starts this package too.
 """
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # neither `typing` nor `__future__`: importing them takes longer than all the rest of the healthy pipe
 if TYPE_CHECKING:
+    from typing import Any
+
     from aifix.api import diagnose, diagnose_text
     from aifix.model import Report
 
@@ -18,7 +17,7 @@ __version__ = "0.1.0"
 __all__ = ["Report", "__version__", "diagnose", "diagnose_text"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> "Any":
     """Import the public API late (PEP 562)."""
     if name in {"diagnose", "diagnose_text"}:
         from aifix import api

@@ -1,8 +1,11 @@
 """The `aifix` command. The pipe is recognised from the arguments by hand, and copies before anything else is imported."""
 
-from __future__ import annotations
-
+import os
 import sys
+
+TYPE_CHECKING = False  # see aifix/__init__.py
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 PIPE_FLAGS = {
     "-q",
@@ -51,6 +54,16 @@ def pipe_options(arguments: list[str]) -> dict[str, object] | None:
     return options
 
 
+def _end(status: int) -> "NoReturn":
+    """End at once: taking the interpreter down costs a fifth of its start-up, and everything is written already."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            continue
+    os._exit(status)
+
+
 def main() -> None:
     """Run aifix and exit with its status."""
     arguments = sys.argv[1:]
@@ -63,7 +76,7 @@ def main() -> None:
     if options is not None and sys.stdin is not None and not sys.stdin.isatty():
         from aifix.pipe import run
 
-        sys.exit(run(options))
+        _end(run(options))
     from aifix.commands.main import cli
 
     cli(prog_name="aifix")

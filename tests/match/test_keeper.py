@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aifix.match import keeper as keeping
-from aifix.match.keeper import Keeper
+from aifix.match.keeper import Keeper, core_index, stands
 
 NEEDLE = b"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
 
@@ -70,8 +70,8 @@ def test_an_endless_line_is_bounded() -> None:
 def test_an_input_without_gate_words_and_cores_is_known_to_be_healthy_at_once(data: bytes, *, healthy: bool) -> None:
     keeper = Keeper()
     keeper.feed(data)
-    assert keeper.healthy([b"core s\tscore stands", b"n capi\ticore in capitals", b"\tsnothing of the kind"]) is healthy
-    assert not keeper.healthy([]), "without a compiled base nothing is known"
+    assert keeper.healthy(core_index([b"itraceback (most", b"score stands", b"icore in capitals", b"snothing of the kind"])) is healthy
+    assert not keeper.healthy(b""), "without a compiled base nothing is known"
 
 
 @given(st.lists(st.binary(max_size=200), max_size=30))
@@ -80,3 +80,16 @@ def test_what_is_kept_of_a_small_input_is_the_input(chunks: list[bytes]) -> None
     for chunk in chunks:
         keeper.feed(chunk)
     assert b"".join(block for _, block in keeper.blocks()) == b"".join(chunks)
+
+
+LITERALS = st.binary(min_size=1, max_size=9).filter(lambda core: b"\n" not in core)
+
+
+@given(st.lists(st.tuples(st.sampled_from([b"s", b"i"]), LITERALS), max_size=8), st.lists(LITERALS, max_size=8), st.integers(0, 9))
+def test_literals_stand_where_a_plain_search_finds_them(cores: list[tuple[bytes, bytes]], parts: list[bytes], mixed: int) -> None:
+    literals = [kind + (core.lower() if kind == b"i" else core) for kind, core in cores]
+    data = b"Some text " + b" ".join(
+        [*parts, *(literal[1:].upper() for literal in literals[: mixed % 3]), *(literal[1:] for literal in literals[mixed:])]
+    )
+    plain = any(literal[1:] in (data.lower() if literal[:1] == b"i" else data) for literal in literals)
+    assert stands(data, core_index(literals)) is plain

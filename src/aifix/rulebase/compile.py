@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from aifix.match import grams
-from aifix.match.keeper import GATES
+from aifix.match.keeper import GATES, core_index
 from aifix.match.literals import alternatives
 from aifix.match.skeleton import skeletons
 from aifix.rulebase.form import FORMAT, CompiledSignature, Matcher
@@ -85,10 +85,9 @@ def matcher(rules: Iterable[Rule], mark: str = "") -> Matcher:
 def encode(rules: list[Rule], catalogues: dict[str, dict[str, Any]], mark: str = "") -> dict[str, bytes]:
     """Encode the base as the files of its compiled form, by name."""
     part = matcher(rules, mark)
-    gateless = _gateless(rules)
     listed = wordings(rules)
     return {
-        "cores.txt": b"\n".join(key + b"\t" + core for key, core in zip(_byte_keys(gateless), gateless, strict=True)) + b"\n",
+        "cores.txt": core_index([*(b"i" + gate for gate in GATES), *_gateless(rules)]),
         "matcher.json": msgspec.json.encode(part),
         "texts.json": msgspec.json.encode({rule.id: rule for rule in rules}),
         "catalogues.json": msgspec.json.encode(catalogues),
@@ -110,12 +109,6 @@ def gateless_cores(signature: Signature) -> list[bytes]:
 def _gateless(rules: Iterable[Rule]) -> list[bytes]:
     """Give what the healthy pipe has to look for beside the gate words."""
     return list(dict.fromkeys(core for rule in rules for signature in rule.signatures for core in gateless_cores(signature)))
-
-
-def _byte_keys(cores: list[bytes]) -> list[bytes]:
-    """Give the cores' keys as bytes; none for a core with letters beyond ASCII, which bytes cannot be lower-cased with."""
-    texts = [core[1:].decode() for core in cores]
-    return [key.encode() if text.isascii() else b"" for key, text in zip(grams.keys(texts), texts, strict=True)]
 
 
 def wordings(rules: Iterable[Rule]) -> list[tuple[str, int, str, list[str]]]:
