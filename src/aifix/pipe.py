@@ -46,7 +46,7 @@ class Watch:
     """
 
     def __init__(self) -> None:
-        self.producers: "list[Producer]" = []
+        self.producers: list[Producer] = []
         self._reads = 0
         self._done = False
 
@@ -72,7 +72,7 @@ def copy(*, passing: bool, watch: "Watch | None" = None) -> "Keeper | None":
         What was kept for the diagnosis; None when the input was empty.
     """
     read = os.read
-    keeper: "Keeper | None" = None
+    keeper: Keeper | None = None
     while True:
         try:
             data = read(0, READ)

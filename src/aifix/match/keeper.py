@@ -40,7 +40,7 @@ class Keeper:
         self._last: list[tuple[int, bytes]] = []
         self._previous: tuple[int, bytes] | None = None
         self._keep_next = False
-        self._scan: "Callable[[bytes], bool] | None" = None
+        self._scan: Callable[[bytes], bool] | None = None
 
     def lines(self) -> int:
         """Count the lines of the input."""
