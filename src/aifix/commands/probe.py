@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from aifix.probes.target import Target
 
 WORDS = {"confirmed": "problem", "refuted": "fine", "inconclusive": "unclear", "not-available": "not here", "not-run": "not run"}
+OPTIONS = {"paths": "--path", "shape": "--input"}
+"""Options whose parameter has another name."""
 COLOURS = {"confirmed": "bold red", "refuted": "green", "inconclusive": "yellow", "not-available": "dim", "not-run": "dim"}
 
 
@@ -53,7 +55,7 @@ def probe(context: click.Context, /, names: tuple[str, ...], form: str, listing:
     except registry.UnknownProbeError as error:
         _unknown(str(error.args[0]))
         context.exit(2)
-    skipped = [one for one in registry.select(names, active=True, given=()) if one.active and one not in chosen] if names else []
+    skipped = [one for one in registry.members(names) if one not in chosen] if names else []
     target, found = _run(chosen, options, python=given["python"])
     if form == "json":
         _json(target, found)
@@ -68,7 +70,7 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
     for name in ("node", "port", "dataset", "classes", "model", "shape", "paths", "library"):
         if given[name]:
             options[name] = given[name]
-            options[f"--{name}"] = given[name]
+            options[OPTIONS.get(name, f"--{name}")] = given[name]
     return options
 
 

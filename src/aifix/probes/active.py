@@ -61,7 +61,18 @@ def kernels(case: Case) -> Finding:
 
 def allreduce(case: Case) -> Finding:
     """Let two ranks reduce over gloo, and over NCCL where there are two GPUs."""
-    backend = str(case.options.get("backend", "gloo"))
+    gpus = len(nvml.of(case.machine).gpus)
+    found = _allreduce(case, "gloo")
+    if found.status != "refuted" or gpus < 2:
+        return found
+    nccl = _allreduce(case, "nccl")
+    data = {"gloo": found.data, "nccl": nccl.data}
+    if nccl.status != "refuted":
+        return Finding(nccl.status, nccl.summary, data, (*nccl.evidence, found.summary))
+    return refuted(f"{found.summary}; {nccl.summary}", data)
+
+
+def _allreduce(case: Case, backend: str) -> Finding:
     limit = float(case.options.get("timeout", 60.0))
     launcher = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2")
     answer = _ask(case, "allreduce", {"backend": backend, "limit": limit, "skip": bool(case.options.get("skip"))}, launcher=launcher)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from typing import Any
 
@@ -23,22 +24,10 @@ def disk(case: Case) -> Finding:
     seen: dict[int, dict[str, Any]] = {}
     for folder in folders:
         existing = _existing(absolute(case, folder))
-        try:
-            status = os.statvfs(existing)
-            device = os.stat(existing).st_dev
-        except (OSError, AttributeError):
+        found = _look_at(existing)
+        if found is None or found[0] in seen:
             continue
-        if device in seen or not status.f_blocks:
-            continue
-        total, free = status.f_blocks * status.f_frsize, status.f_bavail * status.f_frsize
-        taken = (status.f_blocks - status.f_bfree) * status.f_frsize
-        seen[device] = {
-            "path": existing,
-            "total": total,
-            "free": free,
-            "used_share": round(taken / (taken + free), 4) if taken + free else 1.0,
-            "inodes_free": status.f_favail if status.f_files else None,
-        }
+        seen[found[0]] = found[1]
     if not seen:
         return absent(f"{folders[0]} lies on no file system that this machine can look at")
     disks = list(seen.values())
@@ -57,6 +46,30 @@ def disk(case: Case) -> Finding:
     if case.suspicion and not named:
         return unclear(f"the log does not name the folder; that of {first['path']} has {size(first['free'])} free", data, evidence)
     return refuted(f"the disk of {first['path']} has {size(first['free'])} of {size(first['total'])} free", data, evidence)
+
+
+def _look_at(existing: str) -> tuple[int, dict[str, Any]] | None:
+    """Give the device of a folder, and the space and inodes of its file system; None when it cannot be looked at."""
+    try:
+        device = os.stat(existing).st_dev
+        if not hasattr(os, "statvfs"):
+            usage = shutil.disk_usage(existing)
+            share = round(usage.used / max(1, usage.used + usage.free), 4)
+            return device, {"path": existing, "total": usage.total, "free": usage.free, "used_share": share, "inodes_free": None}
+        status = os.statvfs(existing)
+    except OSError:
+        return None
+    if not status.f_blocks:
+        return None
+    free = status.f_bavail * status.f_frsize
+    taken = (status.f_blocks - status.f_bfree) * status.f_frsize
+    return device, {
+        "path": existing,
+        "total": status.f_blocks * status.f_frsize,
+        "free": free,
+        "used_share": round(taken / (taken + free), 4) if taken + free else 1.0,
+        "inodes_free": status.f_favail if status.f_files else None,
+    }
 
 
 def files(case: Case) -> Finding:

@@ -47,12 +47,12 @@ PROBES: tuple[Probe, ...] = (
     Probe("host.memory", "Is host memory short: RAM, swap, the cgroup's limit, kills by the kernel?", "memory:host"),
     Probe("host.shm", "Is /dev/shm large enough for data loader workers?", "memory:shm"),
     Probe("host.disk", "Is a disk full, by space or inodes?", "disk:disk"),
-    Probe("host.files", "Do the files and folders of the log exist here, and may they be read?", "disk:files", needs="--paths"),
+    Probe("host.files", "Do the files and folders of the log exist here, and may they be read?", "disk:files", needs="--path"),
     Probe("host.limits", "Are the limits on open files, processes and locked memory low?", "limits:limits"),
     Probe("host.libc", "Do glibc and libstdc++ have the symbol versions that the extension wants?", "libc:versions"),
     Probe("host.libraries", "Is a shared library that the log misses installed?", "libc:libraries", needs="--library"),
-    Probe("data.files", "Does the data file of the log parse, or is the checkpoint whole?", "files:data_file", needs="--paths"),
-    Probe("data.images", "Is the image of the log whole?", "files:image", needs="--paths"),
+    Probe("data.files", "Does the data file of the log parse, or is the checkpoint whole?", "files:data_file", needs="--path"),
+    Probe("data.images", "Is the image of the log whole?", "files:image", needs="--path"),
     Probe("cuda.kernels", "Do a small kernel, a matrix product per dtype and a cuDNN convolution run?", "active:kernels", active=True),
     Probe("dist.allreduce", "Does an all-reduce of two ranks on this machine end, and how fast is it?", "active:allreduce", active=True),
     Probe(
@@ -110,23 +110,26 @@ def select(names: Iterable[str], *, active: bool = False, given: Iterable[str] =
         UnknownProbeError: a name is neither.
 
     """
-    wanted: dict[str, bool] = {}
     options = set(given)
     names = list(names)
-    for name in names or BY_ID:
-        if name in BY_ID:
-            wanted[name] = bool(names)
-            continue
-        chosen = GROUPS.get(name) or tuple(probe.id for probe in PROBES if probe.family == name)
+    return [probe for probe in members(names) if probe.id in names or (probe.needs in options if probe.needs else active or not probe.active)]
+
+
+def members(names: Iterable[str]) -> list[Probe]:
+    """Give all probes that ids and families name, in the order of this page; all there are when there is no name.
+
+    Raises:
+        UnknownProbeError: a name is neither.
+
+    """
+    wanted: set[str] = set()
+    names = list(names)
+    for name in names:
+        chosen = (name,) if name in BY_ID else GROUPS.get(name) or tuple(probe.id for probe in PROBES if probe.family == name)
         if not chosen:
             raise UnknownProbeError(name)
-        for one in chosen:
-            wanted.setdefault(one, False)
-    return [
-        probe
-        for probe in PROBES
-        if probe.id in wanted and (wanted[probe.id] or (probe.needs in options if probe.needs else active or not probe.active))
-    ]
+        wanted.update(chosen)
+    return [probe for probe in PROBES if not names or probe.id in wanted]
 
 
 def families() -> list[str]:

@@ -19,10 +19,15 @@ def model_memory(request: Request) -> None:
         model, fixed = model
     until = time.monotonic() + 0.3 * float(request["limit"])
     wanted = int(request["batch"])
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    model.to(device)
+    if device == "cuda" and request.get("budget"):
+        total = torch.cuda.get_device_properties(0).total_memory
+        torch.cuda.set_per_process_memory_fraction(min(1.0, int(request["budget"]) / total))
     optimizer = _optimizer(torch, model, str(request.get("optimizer") or "adam"))
     stage(f"measure a batch of {wanted}")
     whole = _measure(torch, model, fixed if fixed is not None else batch_of(torch, request, wanted, model), optimizer)
-    say(batch=wanted, device="cpu", **whole)
+    say(batch=wanted, device=device, **whole)
     if fixed is not None:
         say(done=True)
         return
@@ -58,7 +63,13 @@ def _bisect(measure: Any, points: dict[int, dict[str, int]], budget: int, safe: 
         if fixed_bytes + per_sample * size > safe:
             break
         stage(f"measure a batch of {size}")
-        points[size] = measure(size)
+        try:
+            points[size] = measure(size)
+        except Exception as error:
+            if "out of memory" not in str(error).lower():
+                raise
+            fails = size
+            continue
         if _total(points[size]) <= budget:
             fits = size
         else:
@@ -74,9 +85,21 @@ def _optimizer(torch: Any, model: Any, name: str) -> Any:
     return kinds[name](trained, lr=0.0) if name in kinds else torch.optim.SGD(trained, lr=0.0, momentum=0.9)
 
 
+def _move(torch: Any, value: Any, device: Any) -> Any:
+    if isinstance(value, torch.Tensor):
+        return value.to(device)
+    if isinstance(value, dict):
+        return {name: _move(torch, item, device) for name, item in value.items()}
+    return type(value)(_move(torch, item, device) for item in value) if isinstance(value, (tuple, list)) else value
+
+
 def _measure(torch: Any, model: Any, batch: Any, optimizer: Any) -> dict[str, int]:
     """Run forward, backward and a step of rate zero; count what is kept for backward by the tensors that autograd saves."""
     model.zero_grad(set_to_none=True)
+    device = next((item.device for item in model.parameters()), torch.device("cpu"))
+    batch = _move(torch, batch, device)
+    if device.type == "cuda":
+        torch.cuda.reset_peak_memory_stats()
     owned = {item.untyped_storage().data_ptr() for item in list(model.parameters()) + list(model.buffers())}
     given = {item.untyped_storage().data_ptr() for item in _tensors(torch, batch)}
     saved: dict[int, int] = {}
@@ -102,11 +125,15 @@ def _measure(torch: Any, model: Any, batch: Any, optimizer: Any) -> dict[str, in
         "activations": sum(saved.values()),
         "input": sum(item.numel() * item.element_size() for item in _tensors(torch, batch)),
     }
+    if device.type == "cuda":
+        result["peak"] = torch.cuda.max_memory_allocated()  # the allocator's own figure: temporaries and workspaces too
     model.zero_grad(set_to_none=True)
     return result
 
 
 def _total(item: dict[str, int]) -> int:
+    if "peak" in item:
+        return item["peak"]
     return sum(item[name] for name in ("parameters", "buffers", "gradients", "optimizer", "activations", "input"))
 
 
