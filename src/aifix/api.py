@@ -15,7 +15,7 @@ from aifix.reason.conclude import conclude
 from aifix.rulebase import base as rulebase
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable
 
     from aifix.model import Document, Genre, Location, Report
     from aifix.probes.probing import Probing
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from aifix.rulebase.base import Base
 
 CHUNK = 1 << 20
+NEAR = 40
+"""Lines between a message without a traceback (a kernel's assert) and the traceback that belongs to it."""
 _loaded: Base | None = None
 
 
@@ -113,17 +115,24 @@ def _examiner(probe: Probing | None) -> Examine | None:
     return look
 
 
-def _locate(document: Document, index: int) -> Location | None:
-    """Give the innermost user frame of the failure at a line."""
+def _locate(document: Document, index: int, others: Collection[int] = ()) -> Location | None:
+    """Give the innermost user frame of the failure at a line; never that of a traceback in which another failure was recognised."""
+    from aifix.intake import stacks
     from aifix.intake.tracebacks import location
 
     chain = [traceback for traceback in document.tracebacks if traceback.start <= index < traceback.end]
     if not chain:
-        near = [traceback for traceback in document.tracebacks if 0 <= traceback.start - index < 40 or 0 <= index - traceback.end < 40]
         rank = document.lines[index].rank
-        chain = [traceback for traceback in near if rank is None or traceback.rank in (None, rank)][:1]
+        near = [
+            traceback
+            for traceback in document.tracebacks
+            if (0 <= traceback.start - index < NEAR or 0 <= index - traceback.end < NEAR)
+            and (rank is None or traceback.rank in (None, rank))
+            and not any(line in others for line in range(traceback.start, traceback.end))
+        ]
+        chain = near[:1]
     for traceback in chain:
         found = location(traceback)
         if found is not None:
             return found
-    return None
+    return stacks.location(document.lines, index)

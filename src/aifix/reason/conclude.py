@@ -63,7 +63,7 @@ def conclude(
         examine(ordered, document, catalogues)
         ordered = verdicts.demoted(ordered)
     roots = [one for one in ordered if one.cause is None and not one.symptom]
-    diagnoses = [_diagnosis(one, roots, document, catalogues, locate) for one in ordered]
+    diagnoses = [_diagnosis(one, roots, document, catalogues, _locator(one, found, locate)) for one in ordered]
     head, tail = diagnoses[:1], diagnoses[1:]
     tail.sort(key=lambda item: (item.symptom or item.caused_by is not None, -item.confidence))
     return Report(
@@ -71,7 +71,7 @@ def conclude(
         failed=bool(diagnoses) or stranger is not None,
         diagnoses=tuple(head + tail),
         unknown=stranger,
-        hints=tuple(_diagnosis(one, [], document, catalogues, locate) for one in causality.order(warnings)),
+        hints=tuple(_diagnosis(one, [], document, catalogues, _locator(one, found, locate)) for one in causality.order(warnings)),
     )
 
 
@@ -82,6 +82,19 @@ def _within_tracebacks(document: Document, hits: list[Hit]) -> list[Hit]:
         if len(traceback.frames) > 0:
             uttered.update(range(traceback.start, traceback.end))
     return [hit for hit in hits if hit.line in uttered]
+
+
+def _locator(one: Candidate, found: list[Candidate], locate: Any) -> Any:
+    """Bind the locator to the lines that other candidates claim: their tracebacks are not this one's place."""
+    if locate is None:
+        return None
+    others = {line for other in found if other is not one for line in other.lines} - one.lines
+
+    def bound(document: Document, index: int) -> Location | None:
+        place: Location | None = locate(document, index, others)
+        return place
+
+    return bound
 
 
 def _location_of(document: Document, strangers: list[Any], locate: Any) -> Location | None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from aifix.lazy import lazy_re
 from aifix.match.captures import MAX_TEXT, parse
 from aifix.match.fuzzy import reread
 from aifix.match.regex import PatternError, compile_pattern
@@ -14,6 +14,8 @@ from aifix.model import Collector, Document, Fact, Rule
 from aifix.reason import expressions
 
 if TYPE_CHECKING:
+    import re
+
     from aifix.reason.candidate import Candidate
 
 NEAR = 60
@@ -96,10 +98,10 @@ def _order(anchor: int, total: int, collector: Collector) -> list[int]:
     return sorted(range(low, high), key=lambda index: (abs(index - anchor), index < anchor))
 
 
-_WORKER = re.compile(r"in (?:DataLoader|pin memory) (?:worker process|thread|worker) (\d+)")
-_PYTHON = re.compile(r"[/\\](?:lib[/\\])?python(\d\.\d+)[/\\]|[/\\]Python(3)(\d+)[/\\]|Python (\d\.\d+\.\d+)")
-_EXIT = re.compile(r"exit ?code[ :=]+(-?\d+)|[Ee]xited with (?:exit )?code (-?\d+)")
-_PROCESS = re.compile(r"\(pid[:=] ?(\d+)\)|\bpid[=: ]+(\d+)\b")
+_WORKER = lazy_re(r"in (?:DataLoader|pin memory) (?:worker process|thread|worker) (\d+)")
+_PYTHON = lazy_re(r"[/\\](?:lib[/\\])?python(\d\.\d+)[/\\]|[/\\]Python(3)(\d+)[/\\]|Python (\d\.\d+\.\d+)")
+_EXIT = lazy_re(r"exit ?code[ :=]+(-?\d+)|[Ee]xited with (?:exit )?code (-?\d+)")
+_PROCESS = lazy_re(r"\(pid[:=] ?(\d+)\)|\bpid[=: ]+(\d+)\b")
 
 
 def surroundings(candidate: Candidate, document: Document) -> None:
@@ -136,22 +138,22 @@ def surroundings(candidate: Candidate, document: Document) -> None:
 
 
 _TOKENS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
-    ("pid", "int", re.compile(r"\b[Pp](?:ID|id)\b[^\w\n]{1,3}(\d+)|\b[Pp]rocess (\d{2,})\b")),
-    ("error_number", "int", re.compile(r"\berror ?[=:(] ?(\d+)\b|\([Ee]rror (\d+)\)|\b[Ee]rror (\d+):|[Ee]rrno[: ]+(\d+)\b")),
+    ("pid", "int", lazy_re(r"\b[Pp](?:ID|id)\b[^\w\n]{1,3}(\d+)|\b[Pp]rocess (\d{2,})\b")),
+    ("error_number", "int", lazy_re(r"\berror ?[=:(] ?(\d+)\b|\([Ee]rror (\d+)\)|\b[Ee]rror (\d+):|[Ee]rrno[: ]+(\d+)\b")),
     (
         "status",
         "text",
-        re.compile(
+        lazy_re(
             r"\b((?:CU[A-Z]+|CUDNN|HIPBLAS|ROCBLAS|MIOPEN|HIPSPARSE|NVJITLINK)_STATUS_\w+|CUDA_ERROR_\w+|cudaError[A-Z]\w+|nccl[A-Z]\w+Error|NVML_ERROR_\w+)"
         ),
     ),
-    ("pci", "text", re.compile(r"\b((?:[0-9a-fA-F]{8}|[0-9a-fA-F]{4}):[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.\d)?)\b")),
-    ("port_device", "text", re.compile(r"\b(mlx\d_\d+(?::\d+)?)")),
+    ("pci", "text", lazy_re(r"\b((?:[0-9a-fA-F]{8}|[0-9a-fA-F]{4}):[0-9a-fA-F]{2}:[0-9a-fA-F]{2}(?:\.\d)?)\b")),
+    ("port_device", "text", lazy_re(r"\b(mlx\d_\d+(?::\d+)?)")),
     (
         "gpu_name",
         "text",
-        re.compile(
-            r"\b((?:NVIDIA|Tesla|GeForce|Quadro|AMD Radeon|AMD Instinct) (?:[A-Z][A-Za-z]* )?[A-Z]{0,4}\d[\w-]*(?: (?:Ti|SUPER|Super|XT|XTX|PCIe|NVL|SXM\d|\d+ ?GB)\b)*)"
+        lazy_re(
+            r"\b((?:NVIDIA|Tesla|GeForce|Quadro|AMD Radeon|AMD Instinct) (?:[A-Z][A-Za-z]* )?[A-Z]{0,4}\d[\w-]*(?: (?:Ti|SUPER|Super|XT|XTX|PCIe|NVL|SXM\d|\d+ ?GB)\b)*)"  # noqa: E501
         ),
     ),
 )

@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from aifix.lazy import lazy_re
 from aifix.reason import expressions
 
 
@@ -217,7 +218,7 @@ def _tidy(text: str) -> str:
     return re.sub(r" +([.,;:)])(?=\s|$)", r"\1", " ".join(text.split()))
 
 
-_SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z\[`'\"(0-9{])")
+_SENTENCE = lazy_re(r"(?<=[.!?:])\s+(?=[A-Z\[`'\"(0-9{])")
 
 
 def line(text: str, look_up: Lookup) -> str:

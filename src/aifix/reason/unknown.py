@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 
+from aifix.lazy import lazy_re
 from aifix.match.unexplained import CONSEQUENCES
 from aifix.model import Document, Evidence, Location, Traceback, Unknown
 
-_FATAL = re.compile(
+_FATAL = lazy_re(
     r"^(?:\S+: )?(?:fatal(?: error)?|FATAL(?: ERROR)?|Fatal(?: Python)? error|panic|ERROR|Error|error)(?:\[\w+\])?: \S"
     r"|^thread '.*' (?:\(\d+\) )?panicked at|Exception in thread|^Caused by: |^[\w.]+(?:Error|Exception): "
     r"|^(?:Segmentation fault|Aborted|Bus error|Killed|Illegal instruction|Floating point exception)(?: \(core dumped\))?$"
@@ -15,7 +16,7 @@ _FATAL = re.compile(
     r"|\[(?:emerg|alert|crit)\] |\bERROR:  |returned non-zero exit status|exited with (?:exit )?(?:code|status) [1-9]|exit (?:code|status):? [1-9]"
     r"|\[rejected\]|CONFLICT \(|\bBackOff\b|\bErrImagePull\b"
 )
-_NOISE = re.compile(r"\b(?:0|no) (?:errors?|failures?|failed)\b|WARN|[Ww]arning|\bINFO\b|DEBUG", re.IGNORECASE)
+_NOISE = lazy_re(r"\b(?:0|no) (?:errors?|failures?|failed)\b|WARN|[Ww]arning|\bINFO\b|DEBUG", re.IGNORECASE)
 SHOWN = 3
 
 
