@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from aifix.intake.lines import is_progress
 from aifix.intake.tracebacks import uttered
+from aifix.lazy import lazy_re
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,11 +37,11 @@ _STOPWORDS = _words(
     "them then there these they this those though to too two under until up use used usually very was we were what when where "
     "which while who why will with without would you your "
 )
-_WORD = re.compile(r"[A-Za-z][A-Za-z'’-]*")
-_DIGITS = re.compile(r"\d+")
+_WORD = lazy_re(r"[A-Za-z][A-Za-z'’-]*")
+_DIGITS = lazy_re(r"\d+")
 
 # ---- what only a run prints
-_UTTERED = re.compile(
+_UTTERED = lazy_re(
     r"(?:[A-Za-z_][\w]*\.)*[A-Z]\w*(?:Error|Exception|Interrupt)(?:\(\w+\))?(?:: |:?$)"
     r"|Traceback \(most recent|(?:ERROR|FATAL|CRITICAL|WARNING|WARN|INFO|DEBUG)\b[ :\]]|\[(?:ERROR|INFO|WARN|WARNING|DEBUG)\]"
     r"|npm (?:ERR!|error|WARN|warn)|(?:error|fatal|warning|note|hint|ERROR|srun|slurmstepd|make|ninja|collect2|ld)(?:\[\w+\])?: "
@@ -50,23 +51,23 @@ _UTTERED = re.compile(
     r"|[\w./\\-]+\.(?:cc|cpp|py):\d+\] |\s+at .{1,200}[(:]\S+:\d+:\d+\)?$|E   |={5,} .* ={5,}$|FAILED|PASSED|terminate called"
     r"|Collecting |Requirement already|Downloading |Successfully |Building |Epoch[ :\[]\d|[Ss]tep[ :]\d|Loading |Saving |Processing \w+ "
 )
-_LOGGED = re.compile(r"DEBUG|INFO|WARN|ERROR|CRITICAL|FATAL| pid=|\d{4} \d\d:\d\d:\d\d\.")
+_LOGGED = lazy_re(r"DEBUG|INFO|WARN|ERROR|CRITICAL|FATAL| pid=|\d{4} \d\d:\d\d:\d\d\.")
 
 # ---- diffs
-_HUNK = re.compile(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
-_DIFF_HEAD = re.compile(r"diff --git |index [0-9a-f]{6,}\.\.|--- (?:a/|\S+\t|/dev/null)|\+\+\+ (?:b/|\S+\t|/dev/null)|Index: \S")
+_HUNK = lazy_re(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
+_DIFF_HEAD = lazy_re(r"diff --git |index [0-9a-f]{6,}\.\.|--- (?:a/|\S+\t|/dev/null)|\+\+\+ (?:b/|\S+\t|/dev/null)|Index: \S")
 
 # ---- listings
-_COMMIT = re.compile(r"[*|\\/ ]{0,12}\b([0-9a-f]{7,40})\b (?:\([^)]*\) )?\S")
-_TICKET = re.compile(r"(?:[-*] )?(?:\[?#\d{1,6}\]?|[A-Z]{2,10}-\d{1,6})(?:\t|[ ]{1,}|: )\S")
-_GREP = re.compile(r"(?:\./)?[\w./\\@+-]{1,200}\.\w{1,6}[:-]\d{1,6}[:-](?P<rest>.*)$")
-_GREP_CODE = re.compile(r"raise |throw |re\.|[\"'`]|def |#|//|assert|return |match|import |=|\* ")
-_HISTORY = re.compile(r"\s*(\d{1,6})\*?\s{1,4}(?:\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?\s+)?[a-z.~/][\w./~-]*(?:\s|$)")
-_VERSION_HEAD = re.compile(r"(?:#{1,4} |\[)?\[?[vV]?\d+\.\d+(?:\.\d+)?\]?(?: .{0,40})?$|#{1,4} (?:Unreleased|\[Unreleased\])")
-_CHANGE_HEAD = re.compile(r"(?:#{2,4} )?(?:Added|Fixed|Changed|Removed|Deprecated|Security|Bug [Ff]ixes|Features|New|Breaking.*):?$")
+_COMMIT = lazy_re(r"[*|\\/ ]{0,12}\b([0-9a-f]{7,40})\b (?:\([^)]*\) )?\S")
+_TICKET = lazy_re(r"(?:[-*] )?(?:\[?#\d{1,6}\]?|[A-Z]{2,10}-\d{1,6})(?:\t|[ ]{1,}|: )\S")
+_GREP = lazy_re(r"(?:\./)?[\w./\\@+-]{1,200}\.\w{1,6}[:-]\d{1,6}[:-](?P<rest>.*)$")
+_GREP_CODE = lazy_re(r"raise |throw |re\.|[\"'`]|def |#|//|assert|return |match|import |=|\* ")
+_HISTORY = lazy_re(r"\s*(\d{1,6})\*?\s{1,4}(?:\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?\s+)?[a-z.~/][\w./~-]*(?:\s|$)")
+_VERSION_HEAD = lazy_re(r"(?:#{1,4} |\[)?\[?[vV]?\d+\.\d+(?:\.\d+)?\]?(?: .{0,40})?$|#{1,4} (?:Unreleased|\[Unreleased\])")
+_CHANGE_HEAD = lazy_re(r"(?:#{2,4} )?(?:Added|Fixed|Changed|Removed|Deprecated|Security|Bug [Ff]ixes|Features|New|Breaking.*):?$")
 
 # ---- manuals
-_MAN_LINE = re.compile(r"[A-Za-z][\w.+-]*\(\d\w?\)\s{2,}.*\(\d\w?\)$")
+_MAN_LINE = lazy_re(r"[A-Za-z][\w.+-]*\(\d\w?\)\s{2,}.*\(\d\w?\)$")
 _MAN_HEADS = frozenset(
     (
         "NAME",
@@ -92,24 +93,29 @@ _MAN_HEADS = frozenset(
         "ARGUMENTS",
     )
 )
-_FLAG = re.compile(r"\s{2,}-{1,2}[A-Za-z][\w-]*(?:[ =,].*|)$")
+_FLAG = lazy_re(r"\s{2,}-{1,2}[A-Za-z][\w-]*(?:[ =,].*|)$")
+
+# One row of a table of codes: errno names, signals, statuses of CUDA's libraries, and what they mean.
+_CODE_ROW = lazy_re(
+    r"[ \t|*-]{0,12}(?:#define\s+)?[`\"]?(?P<code>E[A-Z][A-Z0-9]{1,14}|SIG[A-Z]{2,6}\d?|(?:CUDA|CUDNN|CUBLAS|CUSPARSE|CUSOLVER|CUFFT|NVML|HIP)_(?:ERROR|STATUS)?_?[A-Z_]+"
+    r"|cudaError[A-Z]\w*|nccl[A-Z]\w*Error|WSAE[A-Z]+|ERROR_[A-Z_]+)[`\"]?(?:\s*[=(]?\s*\d{1,5}\)?)?(?:\s*[|:,–—-])?(?:\s+\S.*|)$"
+)
+_NO_CODE = frozenset(("ERROR", "EPOCH", "EVAL", "EXCEPTION", "ENV", "EOF", "EXIT", "END", "ERR", "ETA", "EMA", "EP", "EARLY", "EVENT", "EXTRA", "EACH", "EMPTY"))
 
 # ---- chats and mails
-_SAID = re.compile(
+_SAID = lazy_re(
     r"(?:\[?(?:\d{4}-\d\d-\d\d |\d\d?/\d\d?/\d{2,4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?\]?(?: -)?\s+)?"
     r"(?:<[@+ ]?(?P<nick>[\w.|\[\]-]{1,30})>|@?(?P<name>[A-Za-z][\w.-]{1,24}(?: [A-Z][\w.-]{0,20})?)(?: \(.{1,30}\))?:)\s+(?P<words>\S.*)$"
 )
-_STAMPED = re.compile(r"\[?(?:\d{4}-\d\d-\d\d |\d\d?/\d\d?/\d{2,4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?\]?\s+(?:- )?[<@A-Za-z]")
-_PERSONAL = re.compile(
-    r"\b(?:I|I'm|my|me|you|your|we|us|our|thanks|thank|hey|hi|hello|please|yes|yeah|nope|lol|anyone|somebody)\b|\?(?: |$)|:[a-z_]+:$"
-)
-_SPEAKER = re.compile(
+_STAMPED = lazy_re(r"\[?(?:\d{4}-\d\d-\d\d |\d\d?/\d\d?/\d{2,4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?\]?\s+(?:- )?[<@A-Za-z]")
+_PERSONAL = lazy_re(r"\b(?:I|I'm|my|me|you|your|we|us|our|thanks|thank|hey|hi|hello|please|yes|yeah|nope|lol|anyone|somebody)\b|\?(?: |$)|:[a-z_]+:$")
+_SPEAKER = lazy_re(
     r"(?:\*\*)?@?[A-Za-z][\w.-]{1,24}(?: [A-Z][\w.'-]{0,20})?(?:\*\*)?(?: APP)?"
     r"(?:  ?\[?\d{1,2}:\d\d(?: ?[AaPp][Mm])?\]?$| ?[—–-]+ ?(?:Today|Yesterday|\d\d?/\d\d?/\d{2,4})"
     r"| (?:commented|wrote|replied|said|answered|opened this issue|asked)\b.{0,60}$)"
 )
-_MAIL_HEAD = re.compile(r"(?:From|To|Cc|Subject|Date|Message-ID|In-Reply-To|Reply-To|References|List-Id|Sent): \S")
-_WROTE = re.compile(r"(?:On .{4,80}|.{2,60}) (?:wrote|writes|schrieb|said):$")
+_MAIL_HEAD = lazy_re(r"(?:From|To|Cc|Subject|Date|Message-ID|In-Reply-To|Reply-To|References|List-Id|Sent): \S")
+_WROTE = lazy_re(r"(?:On .{4,80}|.{2,60}) (?:wrote|writes|schrieb|said):$")
 _NO_NAME = _words(
     "info error warning warn debug critical fatal note hint notice trace epoch step train val test loss error cause reason "
     "traceback file line usage failed passed collecting time host rank exitcode pid name date status message details output "
@@ -118,7 +124,7 @@ _NO_NAME = _words(
 )
 
 # ---- source code
-_CODE_SURE = re.compile(
+_CODE_SURE = lazy_re(
     r"\s*(?:import [\w.]+(?: as \w+)?(?:, [\w.]+)*$|from [\w.]+ import [\w(*]|(?:async )?def \w+\(|class \w+[(:]|@[\w.]+(?:\(.*\)?)?$"
     r"|return(?: .+)?$|(?:el)?if .+:$|else:$|for .+ in .+:$|while .+:$|(?:async )?with .+:$|try:$|except(?: .+)?:$|raise \w[\w.]*\(?|assert \S"
     r"|if __name__ == |#include [<\"]|(?:const|let|var) [\w{\[].* = |(?:export |async )?function \w*\(|export (?:default|const|class)"
@@ -127,28 +133,26 @@ _CODE_SURE = re.compile(
     r"|#\s*(?:define|ifdef|ifndef|endif|pragma|undef|if|else|elif)\b|'use strict'|module\.exports"
     r"|[\w.\]\[]+ [+|-]?= .{2,}$|\w[\w.]*\(.*\):?,?;?$|\}\)?[;,]?$|describe\(|it\(|expect\(|pytest\.)"
 )
-_DEFINITION = re.compile(
+_DEFINITION = lazy_re(
     r"\s*(?:import |from \S+ import|(?:async )?def |class |#include|#define|function |const |export |fn |func |package |typedef |extern |struct )"
 )
-_CODE_MAYBE = re.compile(
-    r"\s*(?:#|//|/\*|\*/?\s|\"\"\"|'''|[)\]}]+[;,:]*$|[\"'(\[{].*[,)\]};]$|pass$|.*[;{}(\[,\\]$|\w+=.+,$|r?[\"'].*[\"'],?$|.* = )"
-)
-_YAML = re.compile(r"\s*(?:- )?[\w./ -]{1,60}:(?: .*|$)|\s*- \S|\s*#|---$|\s{4,}\S|\s*[|>]-?$")
-_YAML_ITEM = re.compile(r"\s*- [\w-]+: \S|\s*- ['\"]")
-_REGEX_BITS = re.compile(r"\\[.dws(\[]|\(\?[P:i]|\.\*|\[\^|\\\\")
+_CODE_MAYBE = lazy_re(r"\s*(?:#|//|/\*|\*/?\s|\"\"\"|'''|[)\]}]+[;,:]*$|[\"'(\[{].*[,)\]};]$|pass$|.*[;{}(\[,\\]$|\w+=.+,$|r?[\"'].*[\"'],?$|.* = )")
+_YAML = lazy_re(r"\s*(?:- )?[\w./ -]{1,60}:(?: .*|$)|\s*- \S|\s*#|---$|\s{4,}\S|\s*[|>]-?$")
+_YAML_ITEM = lazy_re(r"\s*- [\w-]+: \S|\s*- ['\"]")
+_REGEX_BITS = lazy_re(r"\\[.dws(\[]|\(\?[P:i]|\.\*|\[\^|\\\\")
 
 # ---- prose and markup
-_HEADING = re.compile(r"#{1,6} [A-Z0-9`\"'\[].{0,100}$|(?:Chapter|Section|Lecture|Part|Lesson|Q|Question|Step) \d+[.:) -]|Q: |A: ")
-_UNDERLINE = re.compile(r"([=\-~^*\"'#])\1{2,}\s*$")
-_BULLET = re.compile(r"\s{0,8}(?:[-*+•] |\d{1,2}[.)] |\(?[a-z]\) )(?P<body>\S.*)$")
-_CHECK = re.compile(r"\s*(?:[-*+] )?\[[ xX]\] \S")
-_TABLE = re.compile(r"\s*\|.*\|\s*$")
-_TABLE_RULE = re.compile(r"\s{0,20}\|?[ :]{0,4}-{2,80}[ :]{0,4}\|[-| :]*$")
-_FENCE = re.compile(r"\s{0,3}(?:```|~~~)")
-_LINK = re.compile(r"\]\((?:https?:|\.{0,2}/|#)")
-_INLINE = re.compile(r"`[^`\n]{2,80}`|\*\*[^*\n]{2,60}\*\*|``[^`]+``|:\w+:`")
-_DIRECTIVE = re.compile(r"\.\. [\w-]+::|<(?:p|h[1-6]|div|details|summary|code|pre|li|ul)\b")
-_ISSUE_FORM = re.compile(
+_HEADING = lazy_re(r"#{1,6} [A-Z0-9`\"'\[].{0,100}$|(?:Chapter|Section|Lecture|Part|Lesson|Q|Question|Step) \d+[.:) -]|Q: |A: ")
+_UNDERLINE = lazy_re(r"([=\-~^*\"'#])\1{2,}\s*$")
+_BULLET = lazy_re(r"\s{0,8}(?:[-*+•] |\d{1,2}[.)] |\(?[a-z]\) )(?P<body>\S.*)$")
+_CHECK = lazy_re(r"\s*(?:[-*+] )?\[[ xX]\] \S")
+_TABLE = lazy_re(r"\s*\|.*\|\s*$")
+_TABLE_RULE = lazy_re(r"\s{0,20}\|?[ :]{0,4}-{2,80}[ :]{0,4}\|[-| :]*$")
+_FENCE = lazy_re(r"\s{0,3}(?:```|~~~)")
+_LINK = lazy_re(r"\]\((?:https?:|\.{0,2}/|#)")
+_INLINE = lazy_re(r"`[^`\n]{2,80}`|\*\*[^*\n]{2,60}\*\*|``[^`]+``|:\w+:`")
+_DIRECTIVE = lazy_re(r"\.\. [\w-]+::|<(?:p|h[1-6]|div|details|summary|code|pre|li|ul)\b")
+_ISSUE_FORM = lazy_re(
     r"#{2,4} .{0,40}(?:Describe the bug|Bug|To Reproduce|Reproduc|Logs?|Error|Stack trace|Traceback|Actual|What happened|Versions?)", re.IGNORECASE
 )
 
@@ -320,8 +324,20 @@ def _is_manual(text: _Text) -> bool:
     indented = sum(row.startswith(("  ", "\t")) for row in rows)
     if (heads >= 2 or (heads >= 1 and _count(_MAN_LINE, rows))) and _share(indented, rows) >= 0.5:
         return True
+    if _is_code_table(rows):
+        return True
     usage = any(row.lower().startswith("usage:") for row in rows[:6])
     return usage and _count(_FLAG, rows) >= 3 and not any(re.match(r"\S+: error: ", row) for row in rows)
+
+
+def _is_code_table(rows: Sequence[str]) -> bool:
+    """Whether the lines list codes with their meanings: each of many names once, and little beside them."""
+    names = [match["code"] for row in rows if (match := _CODE_ROW.match(row)) and match["code"] not in _NO_CODE]
+    if len(set(names)) < 4 or len(set(names)) < 0.9 * len(names):
+        return False
+    deepest = min(len(row) - len(row.lstrip()) for row in rows if _CODE_ROW.match(row))
+    inside = sum(_CODE_ROW.match(row) is not None or len(row) - len(row.lstrip()) > deepest + 2 for row in rows)
+    return len(names) >= 0.3 * len(rows) and inside >= 0.8 * len(rows)
 
 
 def _is_chat(text: _Text) -> bool:

@@ -6,6 +6,7 @@ import codecs
 import re
 from typing import TYPE_CHECKING
 
+from aifix.lazy import lazy_re
 from aifix.model import Line
 
 if TYPE_CHECKING:
@@ -17,8 +18,8 @@ WINDOW = 32 * 1024
 _LONG = 2 * WINDOW
 _REDRAWS = 4 * 1024 * 1024  # of a line that is one endless progress bar, this much at each end is looked at
 
-_COLOUR = re.compile(r"\x1b\[[0-9;:]*m")
-_ESCAPE = re.compile(
+_COLOUR = lazy_re(r"\x1b\[[0-9;:]*m")
+_ESCAPE = lazy_re(
     r"(?:\x1b\]|\x9d)[^\x07\x1b\x9c\n]{0,4096}(?:\x07|\x1b\\|\x9c)"  # OSC first: its body may hold anything
     r"|(?:\x1b[PX^_]|[\x90\x98\x9e\x9f])[^\x1b\x9c\n]{0,4096}(?:\x1b\\|\x9c)"  # DCS, SOS, PM, APC
     r"|(?:\x1b\[|\x9b)(?P<arguments>[0-?]*)[ -/]*(?P<final>[@-~]?)"  # CSI
@@ -26,24 +27,24 @@ _ESCAPE = re.compile(
     r"|\x1b[78=>DEHMNOZc\\\]PX^_]?"
 )
 # Escapes whose first character got lost on the way: copied from a web page, or `cat -v`, or a JSON string.
-_SHOWN_ESCAPE = re.compile(r"(?:\^\[|\\u001[bB]|\\x1[bB]|\\0?33|␛)\[[0-9;]*[A-Za-z]")
-_BARE_COLOUR = re.compile(r"\[(?:0|[1-9]\d{0,2})(?:;\d{1,3}){0,5}m")
-_CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
+_SHOWN_ESCAPE = lazy_re(r"(?:\^\[|\\u001[bB]|\\x1[bB]|\\0?33|␛)\[[0-9;]*[A-Za-z]")
+_BARE_COLOUR = lazy_re(r"\[(?:0|[1-9]\d{0,2})(?:;\d{1,3}){0,5}m")
+_CONTROL = lazy_re(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]+")
 # C1 controls, zero-width and bidirectional marks: invisible, and they hide or reorder what a person reads.
-_INVISIBLE = re.compile("[\x80-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
+_INVISIBLE = lazy_re("[\x80-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
 
 # The end of a progress bar: tqdm's `[00:31<00:30,  1.91it/s, loss=0.871]`, or Keras' `- ETA: 9:42` and metrics.
-_BAR = re.compile(
+_BAR = lazy_re(
     r"\[(?:\d+ days?, )?\d+:\d\d(?::\d\d)?(?:<[^\],]{1,24})?, [^\]/]{0,40}/\w+[^\]]{0,400}\]"
     r"|\d+/(?:\d+|Unknown) (?:\[[=>.]{5,}\]|━{5,}) ?(?:- )?(?:ETA: )?[\d:]+m?s?"
     r"(?: \d+\w{1,3}/(?:step|epoch|sample))?(?: - [A-Za-z]\w{0,40}: (?:-?\d+(?:\.\d+)?(?:e[+-]?\d+)?|nan))*"
 )
-_BAR_HEAD = re.compile(r" *\d{1,3}%(?:\||[ ]+\d+/)| *\d+/(?:\d+|Unknown) [\[━]| *\d+(?:it|\s\w+) \[")
+_BAR_HEAD = lazy_re(r" *\d{1,3}%(?:\||[ ]+\d+/)| *\d+/(?:\d+|Unknown) [\[━]| *\d+(?:it|\s\w+) \[")
 _PACKED = "\\n"
-_PACKED_TRACE = re.compile(r"\\n +File \\?[\"']|Traceback \(most recent call last\):\\n")
-_PACKED_CHARACTER = re.compile(r"\\([\"'\\t/])")
-_ALARM = re.compile(r"[Ee]rror|Exception|Traceback|[Ww]arn|WARN|ERROR|[Ff]ailed")
-_CHANGING = re.compile(r"[\s\d.,:/%#=>|\\█▏▎▍▌▋▊▉░▒━╸╺⠀-⣿-]+")
+_PACKED_TRACE = lazy_re(r"\\n +File \\?[\"']|Traceback \(most recent call last\):\\n")
+_PACKED_CHARACTER = lazy_re(r"\\([\"'\\t/])")
+_ALARM = lazy_re(r"[Ee]rror|Exception|Traceback|[Ww]arn|WARN|ERROR|[Ff]ailed")
+_CHANGING = lazy_re(r"[\s\d.,:/%#=>|\\█▏▎▍▌▋▊▉░▒━╸╺⠀-⣿-]+")
 
 
 def clean(data: bytes, first: int = 1) -> list[Line]:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from aifix.intake.lines import is_progress
+from aifix.lazy import lazy_re
 from aifix.model import Line
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Sequence
 
 _LEVEL = r"(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|SUCCESS|TRACE|NOTICE)"
@@ -36,7 +37,7 @@ _AFTER_STAMP = (
     rf"|$)"
 )
 
-_BRACKET = re.compile(
+_BRACKET = lazy_re(
     r"\[rank(?P<rank>\d+)\]:[ ]?"
     r"|\[[a-z_]{2,20}(?P<local>\d+)\]:"  # torchrun --tee: [default0]:, [trainer1]:
     r"|\[(?P<plain>\d{1,4})\]:(?=.)[ ]?(?![ ]*$)"
@@ -52,20 +53,20 @@ _BRACKET = re.compile(
     rf"|\[{_STAMP}[ ][IWEF][ ]\d+[ ]\d+\][ ]"  # Ray's C++ side
     r"|\[[IWEF]\d{3,4}[ ]\d\d:\d\d:\d\d\.\d+[ ](?=\S)"  # torch C++: the location stays
 )
-_PAREN = re.compile(
+_PAREN = lazy_re(
     r"\((?:(?P<actor>[^()\s]{1,100}(?:\([^()]{0,80}\))?(?:[ ]rank=(?P<rank>\d+))?)[ ])?pid=\d+(?:,[ ]ip=[^)\s]{1,60})?\)(?:[ ]|$)"
     r"|\((?:raylet|autoscaler|gcs_server|dashboard|runtime_env|scheduler)(?:[ ][^()]{0,40}|,[ ]ip=[^)\s]{1,60})?\)(?:[ ]|$)"
 )
-_DIGIT = re.compile(
+_DIGIT = lazy_re(
     rf"{_STAMP}{_AFTER_STAMP}"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)$"
 )
-_HASH = re.compile(
+_HASH = lazy_re(
     r"##\[(?:error|warning|debug|command|group|section|notice|endgroup)\]"
     r"|#\d{1,4}[ ]\d{1,6}\.\d{1,3}(?:[ ]|$)"  # buildkit
     r"|#\d{1,4}[ ](?=\[[^\]]*\d+/\d+\]|\[(?:internal|auth)|ERROR|CACHED|DONE|sha256:|exporting|extracting)"
 )
-_LETTER = re.compile(
+_LETTER = lazy_re(
     r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[ ][ \d]\d[ ]\d\d:\d\d:\d\d(?:\.\d+)?[ ][\w.\-]{1,100}[ ]"
     r"(?:[\w./@()\-]{1,80}(?:\[\d+\])?:[ ])?"
     r"|kernel:[ ]"
@@ -76,22 +77,22 @@ _LETTER = re.compile(
     r"|(?:[A-Za-z][\w.]*-)+\d+[ ]*\|(?:[ ]|$)"  # docker compose
     r"|std(?:out|err)[ ][FP][ ]"  # CRI: follows the date
 )
-_BOXED = re.compile(r"(?P<edge>[ ]*[│┃║][ ]?)(?P<inner>.*?)[ ]*[│┃║][ ]*$")
-_LID = re.compile(r"(?P<edge>[ ]*[╭┌┏╔╰└┗╚+][─━═-]{2,}[ ]?)(?P<inner>.*?)[ ]?[─━═-]*[╮┐┓╗╯┘┛╝+][ ]*$")
-_GUTTER = re.compile(r"[ ]{1,4}(?:│[ ](?=[a-z>\[])|╰─[>▶][ ]|├─[>▶][ ]|×[ ])")
-_HOST_WORD = re.compile(r"kernel:[ ]|[\w.\-]{1,80}[ ][\w./@\-]{1,60}(?:\[\d+\]:[ ]|(?<=kernel):[ ])")
+_BOXED = lazy_re(r"(?P<edge>[ ]*[│┃║][ ]?)(?P<inner>.*?)[ ]*[│┃║][ ]*$")
+_LID = lazy_re(r"(?P<edge>[ ]*[╭┌┏╔╰└┗╚+][─━═-]{2,}[ ]?)(?P<inner>.*?)[ ]?[─━═-]*[╮┐┓╗╯┘┛╝+][ ]*$")
+_GUTTER = lazy_re(r"[ ]{1,4}(?:│[ ](?=[a-z>\[])|╰─[>▶][ ]|├─[>▶][ ]|×[ ])")
+_HOST_WORD = lazy_re(r"kernel:[ ]|[\w.\-]{1,80}[ ][\w./@\-]{1,60}(?:\[\d+\]:[ ]|(?<=kernel):[ ])")
 
-_AHEAD_RANK = re.compile(r"\[rank: (\d+)\]|(?:(?:\[[IWEF] )?[\w./\\]+\.(?:cpp|cc|h|hpp):\d+\] )?\[(?:PG [^\]]{0,120}?)?Rank (\d+)\]")
-_TASK_HEAD = re.compile(r" {0,3}(\d{1,4}): ?|\[(\d{1,4})\] ")
-_HOST_HEAD = re.compile(r"(?=[\w.\-]*[\d.\-])([A-Za-z0-9][\w.\-]{1,80}): ")
-_SERVICE_HEAD = re.compile(r"([A-Za-z][\w.\-]{0,60}) *\| ?")
-_WORD_HEAD = re.compile(r"(?=\S*[\d/.\-\]>|@])(\[?[<\w][\w./@<>\-]{1,150}\]?[:>|]{0,2})[ ]")
-_BUILD_CLOCK = re.compile(r"(\d{1,5}\.\d{1,3})(?: |$)")
-_LOOKS_MESSAGE = re.compile(r"\.(?:py|pyx|c|cc|cpp|cu|cuh|h|hpp|js|ts|tsx|rs|go|java)\b|::|npm|https?:|Error|error|Warning")
-_DIGITS = re.compile(r"\d+")
+_AHEAD_RANK = lazy_re(r"\[rank: (\d+)\]|(?:(?:\[[IWEF] )?[\w./\\]+\.(?:cpp|cc|h|hpp):\d+\] )?\[(?:PG [^\]]{0,120}?)?Rank (\d+)\]")
+_TASK_HEAD = lazy_re(r" {0,3}(\d{1,4}): ?|\[(\d{1,4})\] ")
+_HOST_HEAD = lazy_re(r"(?=[\w.\-]*[\d.\-])([A-Za-z0-9][\w.\-]{1,80}): ")
+_SERVICE_HEAD = lazy_re(r"([A-Za-z][\w.\-]{0,60}) *\| ?")
+_WORD_HEAD = lazy_re(r"(?=\S*[\d/.\-\]>|@])(\[?[<\w][\w./@<>\-]{1,150}\]?[:>|]{0,2})[ ]")
+_BUILD_CLOCK = lazy_re(r"(\d{1,5}\.\d{1,3})(?: |$)")
+_LOOKS_MESSAGE = lazy_re(r"\.(?:py|pyx|c|cc|cpp|cu|cuh|h|hpp|js|ts|tsx|rs|go|java)\b|::|npm|https?:|Error|error|Warning")
+_DIGITS = lazy_re(r"\d+")
 _TRACE_INSIDE = '  File "'
-_TRACE_BODY = re.compile(r"Traceback \(|[ ]+File \"|\[rank\d|[A-Za-z_.]+Error: ")
-_LOCATION = re.compile(r"[\w./\\\-]+\.\w{1,4}:\d+\](?: |$)")
+_TRACE_BODY = lazy_re(r"Traceback \(|[ ]+File \"|\[rank\d|[A-Za-z_.]+Error: ")
+_LOCATION = lazy_re(r"[\w./\\\-]+\.\w{1,4}:\d+\](?: |$)")
 
 _BY_FIRST: dict[str, re.Pattern[str]] = {
     "[": _BRACKET,
@@ -167,6 +168,7 @@ def _peel(stem: _Stem) -> None:
         if not text:
             return
         head = text[0]
+        pattern = None
         if head == " ":
             match = _gutter(text)
             if match is None:
@@ -178,22 +180,22 @@ def _peel(stem: _Stem) -> None:
             match = _LID.match(text) or _BOXED.match(text) if pattern is _LID else pattern.match(text)
             if match is None:
                 return
-        if match.re is _LID or match.re is _BOXED:
+        if "inner" in match.re.groupindex:  # a box
             stem.prefix += match["edge"]
             stem.text = match["inner"]
             stem.cut += 1
             continue
         if not match.end():
             return
-        if match.re is _BRACKET:
+        if pattern is _BRACKET:
             stem.claim(match["rank"], _GLOBAL)
             stem.claim(match["mpi"], _GLOBAL)
             stem.claim(match["local"], _LOCAL)
             stem.claim(match["plain"], _LOCAL)
-        elif match.re is _PAREN:
+        elif pattern is _PAREN:
             stem.claim(match["rank"], _LOCAL)
         stem.take(match.end())
-        if match.re is _DIGIT and stem.text:
+        if pattern is _DIGIT and stem.text:
             host = _HOST_WORD.match(stem.text)
             if host:
                 stem.take(host.end())

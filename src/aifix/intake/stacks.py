@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from aifix.lazy import lazy_re
 from aifix.model import Frame, Location
 
 if TYPE_CHECKING:
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from aifix.model import Line
 
 # at fn (/path/file.js:10:5)   at /path/file.js:10:5   at async Object.<anonymous> (file:///C:/x/y.mjs:3:1)
-_AT = re.compile(
+_AT = lazy_re(
     r"\s+at (?:async )?(?:(?P<function>[^()\n]{1,200}?)(?: \[as [^\]]{1,80}\])? \()?"
     r"(?P<file>(?:file://|node:|webpack-internal:///|https?://)?[^()\n]{1,500}?):(?P<line>\d{1,7}):\d{1,7}\)?[\s{]*$"
 )
 # The head of an uncaught error: the throwing line before its code and caret.
-_THROWN = re.compile(r"(?P<file>(?:file://)?(?:/|[A-Za-z]:[\\/])[^:\n]{1,500}\.[cm]?[jt]sx?):(?P<line>\d{1,7})$")
-_SCHEME = re.compile(r"file://(?:/(?=[A-Za-z]:))?")
+_THROWN = lazy_re(r"(?P<file>(?:file://)?(?:/|[A-Za-z]:[\\/])[^:\n]{1,500}\.[cm]?[jt]sx?):(?P<line>\d{1,7})$")
+_SCHEME = lazy_re(r"file://(?:/(?=[A-Za-z]:))?")
 
 
 def frames(lines: Sequence[Line], start: int, end: int) -> list[Frame]:

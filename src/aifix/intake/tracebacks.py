@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from aifix.intake.lines import is_progress
+from aifix.lazy import lazy_re
 from aifix.model import Frame, Line, Location, Relation, Traceback
 
 if TYPE_CHECKING:
@@ -22,34 +23,34 @@ _MAX_MESSAGE = 400  # lines of one exception's message
 _MAX_FRAMES = 2000
 
 # Tolerant of a wrong letter in the fixed words: people retype and recognise text from pictures.
-_FRAME = re.compile(
+_FRAME = lazy_re(
     r"(?P<margin>[ \t|+>]*)(?:F\w{3}|\wi\w{2}|\w\wl\w|\w{3}e) \"(?P<file>[^\"]{1,1000})\", \w{4} (?P<line>\d{1,7})"
     r"(?:,? \w{2} (?P<function>.{1,300}?))?\s*$"
 )
-_HEADER = re.compile(r"\w{9} \((?:most recent|\w{4} \w{6}) (?:call|\w{4}) (?P<order>last|first|\w{4,5})\)")
+_HEADER = lazy_re(r"\w{9} \((?:most recent|\w{4} \w{6}) (?:call|\w{4}) (?P<order>last|first|\w{4,5})\)")
 _EXACT_HEADER = "(most recent call "
 _NAME = r"[A-Za-z_]\w*(?:\.[A-Za-z_<]\w*>?)*"
-_ERROR = re.compile(rf"(?P<margin>[ \t|]*)(?P<kind>{_NAME}(?:\({_NAME}\))?)(?P<rest>: .*|:|)$", re.DOTALL)
-_ERROR_WORD = re.compile(
+_ERROR = lazy_re(rf"(?P<margin>[ \t|]*)(?P<kind>{_NAME}(?:\({_NAME}\))?)(?P<rest>: .*|:|)$", re.DOTALL)
+_ERROR_WORD = lazy_re(
     r"(?:Error|Exception|Exit|Interrupt|Warning|Iteration|Failure|Failed|Fault|Timeout|Group|Abort|Aborted|NotFound|NoSuchFile|"
     r"InvalidArgument|Fail|Unavailable|Refused|Killed|Empty|Full|Invalid\w*|OutOfMemory|Stop\w*|Died|Unsupported|Traceback|"
     r"NotImplemented|Denied|Missing\w*|Canceled|Cancelled|Signal\w*|Errors?|Interrupted|Unreachable|Exceeded|Not[A-Z]\w*|No[A-Z]\w*)"
     r"(?:\(.*\))?$"
 )
-_NEW_ERROR = re.compile(r"(?:[A-Za-z_]\w*\.)+[A-Z]\w*(?:Error|Exception)(?:: |:$)")
+_NEW_ERROR = lazy_re(r"(?:[A-Za-z_]\w*\.)+[A-Z]\w*(?:Error|Exception)(?:: |:$)")
 _CAUSE = "the direct cause of the following"
 _CONTEXT = "uring handling of the above exception"
-_WORKER = re.compile(
+_WORKER = lazy_re(
     r"Original Traceback|Caught \w[\w.]* in |-- Process \d+ terminated|RemoteTraceback|ray::|"
     r"The above exception was the following|worker process"
 )
-_CARETS = re.compile(r"[ \t|]*[~^][~^ ]*$")
-_REPEATED = re.compile(r"[ \t|]*\[\w+ line repeated (\d+) more times?\]")
-_ELIDED = re.compile(r"[ \t|]*\.\.\.<\d+ lines?>\.\.\.$|[ \t|]*\.\.\. *$|\d+ frames$")
-_GROUP_RULE = re.compile(r"[ |]*\+-[+-]*-{3,} (?:\d+|\.\.\.) -+$|[ |]*\+-{8,}$")
-_GROUP_MARGIN = re.compile(r" *(?:\+ (?=Exception)|(?:\| ?)+)")
+_CARETS = lazy_re(r"[ \t|]*[~^][~^ ]*$")
+_REPEATED = lazy_re(r"[ \t|]*\[\w+ line repeated (\d+) more times?\]")
+_ELIDED = lazy_re(r"[ \t|]*\.\.\.<\d+ lines?>\.\.\.$|[ \t|]*\.\.\. *$|\d+ frames$")
+_GROUP_RULE = lazy_re(r"[ |]*\+-[+-]*-{3,} (?:\d+|\.\.\.) -+$|[ |]*\+-{8,}$")
+_GROUP_MARGIN = lazy_re(r" *(?:\+ (?=Exception)|(?:\| ?)+)")
 
-_NEW_RECORD = re.compile(
+_NEW_RECORD = lazy_re(
     r"(?:\(\w[\w.-]*\) )?[\w.-]+@[\w.-]+[:~ ].{0,80}[$#%] |\$ |>>> |[A-Za-z]:\\[^>]{0,80}>|PS [A-Z]:|In \[\d+\]:|Out\[\d+\]:"
     r"|(?:INFO|WARNING|ERROR|DEBUG|CRITICAL)\b(?: \[|:? )|\[(?:INFO|WARN|WARNING|ERROR|DEBUG)\]"
     r"|[IWEF]\d{4} \d\d:|\[[IWEF] ?\w*[ .]|(?:srun|slurmstepd|npm|make|wandb|error|hint|kernel):|wandb: "
@@ -58,10 +59,10 @@ _NEW_RECORD = re.compile(
     r"|terminate called|Segmentation fault|Aborted|Killed|\w+ exited with code|\[\d{4}-|\d{4}-\d\d-\d\d[ T]"
     r"|\S+:\d+:\d+ \[\d+\] |Sending process \d|failed \(exitcode|\S+\.\w+:\d+\] |Exception raised from"
 )
-_WARNED = re.compile(r"\S+\.py:\d+: \w+: ")
+_WARNED = lazy_re(r"\S+\.py:\d+: \w+: ")
 
 _LIBRARY_PARTS = frozenset(("site-packages", "dist-packages", "node_modules", ".pyenv", "pyenv", "importlib", "multiprocessing", "concurrent"))
-_STDLIB = re.compile(
+_STDLIB = lazy_re(
     r"(?:^|/)(?:lib(?:64)?|Lib)/python\d(?:\.\d+)?(?:/|$)|(?:^|/)python\d\.?\d*/[Ll]ib/|(?:^|/)[Ll]ib/(?:runpy|threading|subprocess|copy|contextlib|pickle|json|asyncio|unittest|multiprocessing|importlib|concurrent|queue|socket|ssl|encodings|collections|ctypes|site|codecs|typing|functools|inspect|logging|tempfile|shutil|os|re)(?:\.py|/)"
 )
 _LIBRARY_HEADS = (
@@ -78,20 +79,20 @@ _PACKAGE_HEADS = frozenset(
     ("torch", "torchvision", "torchaudio", "transformers", "accelerate", "deepspeed", "lightning", "pytorch_lightning", "tensorflow")
 )
 # A framework run from its source tree.
-_SOURCE_TREE = re.compile(
+_SOURCE_TREE = lazy_re(
     r"(?:^|/)torch/(?:nn|jit|utils|distributed|autograd|optim|cuda|fx|_\w+|multiprocessing|serialization\.py|functional\.py)(?:/|$)"
 )
-_ENTRY_POINT = re.compile(r"(?:^|/)(?:bin|Scripts)/[\w.-]*[\w-]+(?:\.exe/__main__\.py|\.exe|-script\.py)?$")
+_ENTRY_POINT = lazy_re(r"(?:^|/)(?:bin|Scripts)/[\w.-]*[\w-]+(?:\.exe/__main__\.py|\.exe|-script\.py)?$")
 
-_CELL = re.compile(
+_CELL = lazy_re(
     r"(?:(?:Cell )?(?:In ?\[ *(?P<cell>\d*) *\]|Input In \[\d+\])(?:, line (?P<cline>\d+))?(?:,? in (?P<cfunction>.{1,200}))?$"
     r"|File (?P<file>[^\s\"][^\"\n]{0,500}?):(?P<line>\d+), in (?P<function>.{1,300})$"
     r"|(?P<old><ipython-input-[^>]{1,80}>|[/~.][^\s:]{0,500}\.(?:py|pyx|pxd)|[A-Za-z]:\\[^:\n]{0,500}\.py) in (?P<ofunction>.{1,300})$)"
 )
-_ARROW = re.compile(r"-{1,}> ?(\d{1,7})(?: (.*))?$")
-_NUMBERED = re.compile(r" {0,8}\d{1,7}(?: .*|)$")
-_RICH_FRAME = re.compile(r"(?P<file>(?:[/~]|[A-Za-z]:\\|<|\w)[^\n\"]{0,500}?):(?P<line>\d{1,7}) in (?P<function>[\w<>.]{1,200})\s*$")
-_RICH_ARROW = re.compile(r" *[❱>] *(\d{1,7}) ?[│|]?(.*)$")
+_ARROW = lazy_re(r"-{1,}> ?(\d{1,7})(?: (.*))?$")
+_NUMBERED = lazy_re(r" {0,8}\d{1,7}(?: .*|)$")
+_RICH_FRAME = lazy_re(r"(?P<file>(?:[/~]|[A-Za-z]:\\|<|\w)[^\n\"]{0,500}?):(?P<line>\d{1,7}) in (?P<function>[\w<>.]{1,200})\s*$")
+_RICH_ARROW = lazy_re(r" *[❱>] *(\d{1,7}) ?[│|]?(.*)$")
 _OPENERS = ("Cell In", "Input In", "<ipython", "Fatal Python")
 
 
@@ -198,7 +199,7 @@ def _coherence(found: Sequence[Traceback], lines: Sequence[Line]) -> int:
     return score
 
 
-_ORIGIN = re.compile(r"\([^()]*(?:\([^()]*\))?[^()]*pid=\d+[^)]*\)|\[pod/[^\]]+\]|(?:[A-Za-z][\w.]*-)+\d+ *[|:]|\[\d+,\d+\]")
+_ORIGIN = lazy_re(r"\([^()]*(?:\([^()]*\))?[^()]*pid=\d+[^)]*\)|\[pod/[^\]]+\]|(?:[A-Za-z][\w.]*-)+\d+ *[|:]|\[\d+,\d+\]")
 
 
 def _streams(lines: Sequence[Line]) -> list[list[int]]:

@@ -6,10 +6,10 @@ them goes on in the middle of a word, a path or a frame. One such line alone may
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from aifix.intake import prefixes
+from aifix.lazy import lazy_re
 from aifix.model import Line
 
 if TYPE_CHECKING:
@@ -20,18 +20,18 @@ _USUAL = frozenset((80, 100, 120, 132, 140, 150, 160, 180, 200, 220, 240))
 _NO, _RULED, _DOUBT, _MAYBE, _LIKELY, _STRONG, _CERTAIN = range(7)
 _LONGEST = 64 * 1024
 
-_FRAME = re.compile(r'[\s|+>]*File "[^"\n]{1,2000}", line \d{1,7}(?:,? in \S.{0,300})?\s*$')
-_FRAME_HEAD = re.compile(r'[\s|+>]*File "')
+_FRAME = lazy_re(r'[\s|+>]*File "[^"\n]{1,2000}", line \d{1,7}(?:,? in \S.{0,300})?\s*$')
+_FRAME_HEAD = lazy_re(r'[\s|+>]*File "')
 # How a line begins that surely continues no other.
-_RECORD = re.compile(
+_RECORD = lazy_re(
     r'\s*File "[^"]{1,2000}"|(?:Original )?Traceback \(most|\$ |>>> |\[?\d{4}-\d\d-\d\d[ T]\d\d:|\[?\d\d:\d\d:\d\d[ .,|\]]'
     r"|\[rank\d+\]:|\[default\d+\]:|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)[: ]|\([\w.]+ pid=\d|[IWEF]\d{4} \d\d:"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:|[\w.-]+-\d+ +\| |npm (?:ERR|WARN|error|warn)|srun: |frame #\d+: |\[pod/|\s*$"
 )
-_ERROR = re.compile(r"(?:[a-z_]\w{0,40}\.){0,8}[A-Za-z]\w{2,60}(?:Error|Exception|Warning)(?:: \S|$)")
-_TASK = re.compile(r" {0,3}\d{1,4}: ")
-_RULE = re.compile(r"(?P<mark>[^\w\s])(?:(?P=mark)|[ +|]){9,}$|.*?(?P<end>[=\-_*~#^─━═])(?P=end){9,}$|[ ]*[│┃|║].*[│┃|║]$|\s*[~^]+\s*$")
-_DIGITS = re.compile(r"\d+")
+_ERROR = lazy_re(r"(?:[a-z_]\w{0,40}\.){0,8}[A-Za-z]\w{2,60}(?:Error|Exception|Warning)(?:: \S|$)")
+_TASK = lazy_re(r" {0,3}\d{1,4}: ")
+_RULE = lazy_re(r"(?P<mark>[^\w\s])(?:(?P=mark)|[ +|]){9,}$|.*?(?P<end>[=\-_*~#^─━═])(?P=end){9,}$|[ ]*[│┃|║].*[│┃|║]$|\s*[~^]+\s*$")
+_DIGITS = lazy_re(r"\d+")
 
 
 def join(lines: Sequence[Line]) -> list[Line]:

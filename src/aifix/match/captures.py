@@ -6,6 +6,8 @@ import math
 import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from aifix.lazy import lazy_re
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -134,7 +136,7 @@ TYPES: dict[str, CaptureType] = {
     "range": CaptureType(r"[\[(]\s?-?[\w.]+\s?,\s?-?[\w.]+\s?[\])]", parse_text),
 }
 
-CAPTURE = re.compile(r"\{([a-z][a-z0-9_]*):([a-z]+)\}")
+CAPTURE = lazy_re(r"\{([a-z][a-z0-9_]*):([a-z]+)\}")
 
 
 class UnknownTypeError(ValueError):

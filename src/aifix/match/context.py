@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from aifix.lazy import lazy_re
 from aifix.match.regex import PatternError, compile_pattern
 from aifix.match.search import searcher
 
@@ -32,8 +32,8 @@ def fitting(hits: Iterable[Hit], document: Document, rules: Mapping[str, Rule]) 
     return kept
 
 
-_HARMLESS = re.compile(r"\bNCCL INFO\b|^\W{0,2}(?:INFO|DEBUG|TRACE)\b|\b(?:INFO|DEBUG)\b\W{0,4}$")
-_WARNING = re.compile(r"\b(?:[A-Z]\w*)?Warning: ")
+_HARMLESS = lazy_re(r"\bNCCL INFO\b|^\W{0,2}(?:INFO|DEBUG|TRACE)\b|\b(?:INFO|DEBUG)\b\W{0,4}$")
+_WARNING = lazy_re(r"\b(?:[A-Z]\w*)?Warning: ")
 
 
 def _logged_as_harmless(line: Line, signature: Signature) -> bool:

@@ -7,11 +7,13 @@ The figures: a classifier that has learnt nothing has the cross-entropy of a uni
 from __future__ import annotations
 
 import math
-import re
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from aifix.lazy import lazy_re
+
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Sequence
 
     from aifix.model import Line
@@ -19,14 +21,14 @@ if TYPE_CHECKING:
 NUMBER = r"[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)"
 _SPLIT = r"train(?:ing)?|val(?:id(?:ation)?)?|eval|test|total|avg|mean"
 _SAYS = r"['\"]?\s*(?:[:=|]|\bis\b|\bof\b|\s)\s*\[?\(?"
-_LOSS = re.compile(
+_LOSS = lazy_re(
     rf"(?i)(?<![\w.])['\"]?(?P<name>(?:(?:{_SPLIT})[ ])?(?:[\w./-]*[_./-])?(?:loss|nll|cross_entropy)(?:[_./-][\w./-]*)?|[a-z]+loss)"
     rf"{_SAYS}(?P<value>{NUMBER})(?![\w.%])"
 )
-_ACCURACY = re.compile(
+_ACCURACY = lazy_re(
     rf"(?i)(?<![\w.])['\"]?(?P<name>[\w./-]*acc(?:uracy)?(?:@1|_?top_?1|1)?|top-?1)['\"]?\s*(?:[:=|]|\bis\b|\bof\b|\s)\s*\[?\(?(?P<value>{NUMBER})\s?(?P<percent>%?)"
 )
-_NORM = re.compile(rf"(?i)(?<![\w.])['\"]?(?P<name>g(?:rad(?:ient)?)?[_ -]?norm|total[_ -]norm)['\"]?\s*[:=|\s]\s*\[?\(?(?P<value>{NUMBER})(?![\w.])")
+_NORM = lazy_re(rf"(?i)(?<![\w.])['\"]?(?P<name>g(?:rad(?:ient)?)?[_ -]?norm|total[_ -]norm)['\"]?\s*[:=|\s]\s*\[?\(?(?P<value>{NUMBER})(?![\w.])")
 
 LEAST = 4
 """Values that a series needs."""
@@ -125,13 +127,13 @@ def flat_loss(lines: Sequence[Line]) -> list[Detection]:
     return []
 
 
-_NAN = re.compile(
+_NAN = lazy_re(
     r"(?i)(?<![\w.])['\"]?(?P<component>[\w./-]*(?:loss|cost|nll|ppl|perplexity|objective)[\w./-]*|loss[\w./-]*)['\"]?\s*(?:[:=|]|\bis\b|\bof\b|\s)\s*\[?\(?(?:tensor\()?(?P<value>nan|[-+]?inf(?:inity)?)\b"
 )
-_STEP = re.compile(
-    r"(?i)(?P<step>Train: \d+ \[ *\d+/\d+|(?:epoch|step|iter(?:ation)?|batch|update|it)s?\W{0,3}\[?\d+(?:\]?\s?[/,|-]\s?\[?\d+)?\]?(?:\[\s*\d+/\d+\])?(?:,?\s(?:step|iter(?:ation)?|batch)\W{0,3}\d+(?:/\d+)?)?)"
+_STEP = lazy_re(
+    r"(?i)(?P<step>Train: \d+ \[ *\d+/\d+|(?:epoch|step|iter(?:ation)?|batch|update|it)s?\W{0,3}\[?\d+(?:\]?\s?[/,|-]\s?\[?\d+)?\]?(?:\[\s*\d+/\d+\])?(?:,?\s(?:step|iter(?:ation)?|batch)\W{0,3}\d+(?:/\d+)?)?)"  # noqa: E501
 )
-_RATE = re.compile(rf"(?i)(?<![\w.])['\"]?(?:lr|learning_rate|learning rate)['\"]?\s*[:=|\s]\s*\[?(?P<rate>{NUMBER})")
+_RATE = lazy_re(rf"(?i)(?<![\w.])['\"]?(?:lr|learning_rate|learning rate)['\"]?\s*[:=|\s]\s*\[?(?P<rate>{NUMBER})")
 
 
 def nan_loss(lines: Sequence[Line]) -> list[Detection]:
@@ -169,7 +171,7 @@ def _paired(text: str) -> str:
     return text[:-1] if text.endswith("]") and text.count("[") < text.count("]") else text
 
 
-_NORMS = re.compile(
+_NORMS = lazy_re(
     r"(?i)(?<![\w.])['\"]?(?P<name>g(?:rad(?:ient)?s?)?[_ -]?norm|total[_ -]norm)(?:[/_]\w+)?['\"]?\s*[:=|\s]\s*\[?\(?(?:tensor\()?"
     rf"(?P<value>{NUMBER}|nan|[-+]?inf)(?![\w.])"
 )
@@ -206,7 +208,9 @@ def grad_norm(lines: Sequence[Line]) -> list[Detection]:
         finite = sorted(value for value in values[: max(len(values) // 4, 1)] if math.isfinite(value))
         usual = finite[len(finite) // 2] if finite else 0.0
         last = values[-2:]
-        exploded = len(values) > RUN and all(math.isfinite(value) and (value >= HUGE or (usual > 0 and value >= GROWN * usual and value > 100)) for value in last)
+        exploded = len(values) > RUN and all(
+            math.isfinite(value) and (value >= HUGE or (usual > 0 and value >= GROWN * usual and value > 100)) for value in last
+        )
         if run is None and not exploded:
             continue
         chosen = points[run : run + RUN] if run is not None else points[-RUN:]

@@ -7,10 +7,10 @@ mistyped message yields its numbers. Below the bar, or without a margin over the
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
+from aifix.lazy import lazy_re
 from aifix.match.exact import Hit, quoted_lines
 from aifix.match.regex import PatternError, compile_pattern
 from aifix.match.skeleton import HOLE, skeletons
@@ -50,16 +50,16 @@ NEAR = 0.55
 STRONG = 0.75
 """Strength of an exact root cause that makes the fuzzy stage unnecessary."""
 
-_GATE = re.compile(
+_GATE = lazy_re(
     r"(?i)err|exce|fail|fatal|abort|kill|invalid|cannot|can.t|unable|unsupport|mismatch|assert|denied|not found|no such|expected|missing|"
     r"out of|memory|timed? ?out|illegal|undefined|not impl|not comp|must|should be|already|unknown|requires?|incompat|corrupt|truncat|nan\b|"
     r"unrecogni|refused|no module|not available|overflow|divisible|too (?:large|many|small|old|long)|cuda|nccl"
 )
 
 
-_CLASS = re.compile(r"[\w.]*(?:Error|Exception|Warning): ?")
+_CLASS = lazy_re(r"[\w.]*(?:Error|Exception|Warning): ?")
 """A wording that is no more than an exception's class: any other class is like it."""
-_DIGITS = re.compile(r"-?\d+")
+_DIGITS = lazy_re(r"-?\d+")
 
 
 class Template(NamedTuple):

@@ -6,6 +6,8 @@ import functools
 import re
 from typing import TYPE_CHECKING, Any
 
+from aifix.lazy import lazy_re
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -22,7 +24,7 @@ BREAK = "\0"
 MOST = 24
 """Alternatives into which a pattern is spelled out."""
 
-_WEIGHTLESS = re.compile(r"[\s\d:.,'\"()\[\]=<>/-]")
+_WEIGHTLESS = lazy_re(r"[\s\d:.,'\"()\[\]=<>/-]")
 
 
 @functools.lru_cache(maxsize=8192)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from unicodedata import category
+
+from aifix.lazy import lazy_re
 
 REPLACEMENT = "\ufffd"
 
 # Whole escape sequences, so that their parameters do not stay behind as litter. Strings (OSC, DCS, APC, PM, SOS) first, and only where they
 # end: an unfinished one loses its introducer alone, so that no log can hide the rest of its line.
-_ESCAPE = re.compile(
+_ESCAPE = lazy_re(
     r"(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)"
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|\x1b[ -/]+[0-~]"
