@@ -12,7 +12,7 @@ Role = Literal["root", "symptom"]
 Level = Literal["error", "warning"]
 MatchKind = Literal["exact", "fuzzy"]
 Status = Literal["confirmed", "refuted", "inconclusive", "not-available", "not-run"]
-ActionKind = Literal["command", "code", "env", "config", "note"]
+ActionKind = Literal["command", "code", "env", "config", "note", "patch"]
 Genre = Literal["log", "document", "source", "diff", "listing", "manual", "chat"]
 Relation = Literal["first", "cause", "context", "worker"]
 
@@ -71,11 +71,15 @@ class Document(msgspec.Struct, frozen=True):
 
 
 class Fact(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A value read from the log: exactly as printed, parsed, and in which unit."""
+    """A value read from the log: exactly as printed, parsed, and in which unit.
+
+    `origin` is empty for the log's own; `train.py:12` or `command line` where it was read off the failing source or how it was called.
+    """
 
     text: str
     value: Any = None
     unit: str | None = None
+    origin: str = ""
 
 
 class Evidence(msgspec.Struct, frozen=True):
@@ -113,7 +117,7 @@ class ProbeResult(msgspec.Struct, frozen=True):
 
 
 class Action(msgspec.Struct, frozen=True):
-    """One thing to do, typed so that it can be rendered, copied or applied."""
+    """One thing to do, typed so that it can be rendered, copied or applied; a `patch` names a transformation of `aifix fix`."""
 
     kind: ActionKind
     text: str

@@ -51,7 +51,7 @@ def _command(command: str, diagnosis: Diagnosis, workspace: str) -> str:
     for number, fix in enumerate(diagnosis.fixes, start=1):
         parts += [""] if number == 1 else []
         parts.append(f"{number}. {fix.title}")
-        parts += [f"   {line}" for action in fix.do for line in action.text.strip("\n").split("\n")]
+        parts += [f"   {line}" for action in fix.do if action.kind != "patch" for line in action.text.strip("\n").split("\n")]
     return _format(command, diagnosis.location, diagnosis.title or diagnosis.id, "\n".join(parts), workspace)
 
 

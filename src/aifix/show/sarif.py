@@ -77,7 +77,7 @@ def _result(diagnosis: Diagnosis, source: str, level: str) -> dict[str, Any]:
                     "score": fix.score,
                     "effort": fix.effort,
                     "risk": fix.risk,
-                    "do": [action.text for action in fix.do],
+                    "do": [action.text for action in fix.do if action.kind != "patch"],
                 }
                 for fix in diagnosis.fixes
             ],

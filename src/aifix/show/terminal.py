@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aifix.show.commands import fix_command, log_name
 from aifix.show.layout import (
     NARROWEST,
     Paint,
@@ -21,9 +22,9 @@ from aifix.show.layout import (
 from aifix.show.safe import fit_encoding, sanitise, sanitise_block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from aifix.model import Action, Diagnosis, Evidence, Fix, Location, ProbeResult, Report, Unknown
+    from aifix.model import Action, Diagnosis, Evidence, Fact, Fix, Location, ProbeResult, Report, Unknown
 
 EVIDENCE_SHOWN = 4
 FIXES_SHOWN = 5
@@ -95,7 +96,7 @@ class _Page:
         shown = roots if self.verbose else roots[:ROOTS_SHOWN]
         for number, root in enumerate(shown):
             self.add("")
-            self.diagnosis(root, first=number == 0)
+            self.diagnosis(root, report.source, first=number == 0)
             self.consequences(root, report.diagnoses, told)
         for root in roots[len(shown) :]:
             self.add(*hang(_title(root), self.width, "also: "))
@@ -103,18 +104,19 @@ class _Page:
         self.gap()
         self.more(report.source)
 
-    def diagnosis(self, diagnosis: Diagnosis, *, first: bool) -> None:
+    def diagnosis(self, diagnosis: Diagnosis, source: str, *, first: bool) -> None:
         error = diagnosis.severity == "error"
         sign, paint = (self.signs.failed, self.paint.bad) if error else (self.signs.warning, self.paint.warn)
         self.add(*[paint(line) for line in hang(_title(diagnosis), self.width, f"{sign} ")])
         self.add(*[self.paint.dim(line) for line in hang_parts(self.about(diagnosis), self.width, MARGIN, self.signs.dot)])
         self.evidence(diagnosis.evidence)
         self.location(diagnosis.location)
+        self.read_off(diagnosis.facts)
         if diagnosis.explanation.strip():
             self.gap()
             self.add(*paragraphs(sanitise_block(diagnosis.explanation), self.width, MARGIN))
         self.probes(diagnosis.probes)
-        self.fixes(diagnosis.fixes, reasons=first)
+        self.fixes(diagnosis.fixes, source, "" if first else diagnosis.id, reasons=first)
         if self.verbose and diagnosis.references:
             self.gap()
             self.add(*[self.paint.dim(f"{MARGIN}see {sanitise(reference)}") for reference in diagnosis.references])
@@ -160,6 +162,18 @@ class _Page:
         if location.source.strip():
             self.code(location.source.strip())
 
+    def read_off(self, facts: Mapping[str, Fact]) -> None:
+        """Say what was read off the failing source and the command line, or that the source has changed since."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for name, fact in facts.items():
+            if fact.origin and name != "source_changed":
+                found.setdefault((fact.origin, fact.text), []).append(name)
+        told = [f"{sanitise(max(names, key=len))} {sanitise(text)} ({sanitise(origin)})" for (origin, text), names in found.items()]
+        if told:
+            self.add(*[self.paint.dim(line) for line in hang_parts(told, self.width, "     ", self.signs.dot)])
+        if "source_changed" in facts:
+            self.add(*[self.paint.dim(line) for line in hang(sanitise(facts["source_changed"].text), self.width, "     ")])
+
     def code(self, text: str, indent: str = "     ") -> None:
         """Show text that is meant to be copied: as it is, on lines of its own, never wrapped."""
         for line in sanitise_block(text.strip("\n")).split("\n"):
@@ -183,7 +197,7 @@ class _Page:
             lines = hang(text, self.width, f"{MARGIN}{sign} ")
             self.add(*([colour(line) for line in lines] if colour is self.paint.dim else [colour(lines[0][:3]) + lines[0][3:], *lines[1:]]))
 
-    def fixes(self, fixes: Sequence[Fix], *, reasons: bool) -> None:
+    def fixes(self, fixes: Sequence[Fix], source: str, other: str = "", *, reasons: bool) -> None:
         if not fixes:
             return
         self.gap()
@@ -201,18 +215,20 @@ class _Page:
             self.add(*lines)
             if fix.why and (self.verbose or (reasons and number == 1)):
                 self.add(*[self.paint.dim(line) for line in paragraphs(sanitise_block(fix.why), self.width, " " * len(head))])
-            self.actions(fix.do, " " * len(head))
+            self.actions(fix.do, " " * len(head), fix_command(number, source, other))
         if len(fixes) > len(shown):
             self.add(self.paint.dim(f"{MARGIN}{len(fixes) - len(shown)} more with --verbose"))
 
-    def actions(self, actions: Iterable[Action], indent: str) -> None:
+    def actions(self, actions: Iterable[Action], indent: str, patch: str = "") -> None:
         copied = False
         for action in actions:
             if copied:  # two things to copy are told apart by a blank line
                 self.gap()
-            copied = action.kind != "note"
+            copied = action.kind not in {"note", "patch"}
             if action.kind == "note":
                 self.add(*paragraphs(sanitise_block(action.text), self.width, indent))
+            elif action.kind == "patch":
+                self.add(*([self.paint.dim(f"{indent}as a patch of your file: ") + self.paint.code(patch)] if patch else []))
             else:
                 self.code(action.text, indent + "    ")
 
@@ -259,7 +275,7 @@ class _Page:
                 self.add(*hang(like, self.width, f"{MARGIN}{self.signs.unsure} "))
         self.gap()
         self.add(*hang("To teach aifix this failure, make a rule of the log:", self.width, MARGIN))
-        self.code(f"aifix rules new ID < {_log_name(source)}")
+        self.code(f"aifix rules new ID < {log_name(source)}")
 
     def unexplained(self) -> None:
         self.add("")
@@ -288,7 +304,7 @@ class _Page:
             self.add(self.paint.dim(f"{len(hints) - len(shown)} more hints with --verbose"))
 
     def more(self, source: str) -> None:
-        text = f"more: aifix why {_log_name(source)}"
+        text = f"more: aifix why {log_name(source)}"
         self.add(self.paint.dim(text))
 
 
@@ -311,16 +327,6 @@ def _title(diagnosis: Diagnosis) -> str:
 
 def _one_line(text: str) -> str:
     return sanitise(" ".join(text.split()))
-
-
-def _log_name(source: str) -> str:
-    """Name the input as a shell would take it; LOG where it came through the pipe."""
-    if source in ("", "-", "<stdin>"):
-        return "LOG"
-    name = sanitise(source)
-    if all(character.isalnum() or character in "/._-+=:@%,\\" for character in name):
-        return name
-    return "'" + name.replace("'", "'\\''") + "'"
 
 
 def _cost(fix: Fix) -> str:

@@ -96,7 +96,8 @@ class _Derivation:
             text = sanitise(fact.text)
             unit = f" {sanitise(fact.unit)}" if fact.unit else ""
             read = f" = {value}{unit}" if value not in ("", text) else unit
-            rows.append(hang(f"{text}{read}", self.width, f"{MARGIN * 2}{sanitise(name):<{name_width}} "))
+            origin = f" ({sanitise(fact.origin)})" if fact.origin else ""
+            rows.append(hang(f"{text}{read}{origin}", self.width, f"{MARGIN * 2}{sanitise(name):<{name_width}} "))
         self.out += [line for row in rows for line in row]
 
     def steps(self, diagnosis: Diagnosis) -> None:
