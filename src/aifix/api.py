@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+import os
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -16,6 +16,7 @@ from aifix.rulebase import base as rulebase
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
+    from pathlib import Path  # late: its import takes longer than most diagnoses
 
     from aifix.model import Document, Genre, Location, Report
     from aifix.probes.probing import Probing
@@ -52,8 +53,8 @@ def diagnose(text_or_path: str | bytes | Path, *, base: Base | None = None, prob
     """
     if isinstance(text_or_path, bytes):
         return diagnose_blocks([(1, text_or_path)], base=base, probe=probe)
-    if isinstance(text_or_path, Path) or ("\n" not in text_or_path and len(text_or_path) < 4096 and Path(text_or_path).exists()):
-        return diagnose_file(Path(text_or_path), base=base, probe=probe)
+    if isinstance(text_or_path, os.PathLike) or ("\n" not in text_or_path and len(text_or_path) < 4096 and os.path.exists(text_or_path)):  # noqa: PTH110
+        return diagnose_file(text_or_path, base=base, probe=probe)
     return diagnose_text(text_or_path, base=base, probe=probe)
 
 
@@ -62,7 +63,7 @@ def diagnose_text(text: str, *, source: str = "-", genre: Genre | None = None, b
     return diagnose_blocks([(1, text.encode("utf-8", "surrogateescape"))], source=source, genre=genre, base=base, probe=probe)
 
 
-def diagnose_file(path: Path, *, base: Base | None = None, probe: Probing | None = None) -> Report:
+def diagnose_file(path: str | Path, *, base: Base | None = None, probe: Probing | None = None) -> Report:
     """Diagnose a log file of any size in bounded memory.
 
     Raises:
@@ -73,10 +74,10 @@ def diagnose_file(path: Path, *, base: Base | None = None, probe: Probing | None
     return diagnose_document(document, base=base, probe=probe)
 
 
-def read_file(path: Path, *, base: Base | None = None) -> Document:
+def read_file(path: str | Path, *, base: Base | None = None) -> Document:
     """Read and clean a log file; of a large one only what a diagnosis can need."""
     keeper = Keeper([core.encode() for core in (base or rule_base()).matcher.cores])
-    with path.open("rb") as stream:
+    with open(path, "rb") as stream:  # noqa: PTH123 - as said above
         while data := stream.read(CHUNK):
             keeper.feed(data)
     return intake.read(keeper.blocks(), source=str(path))

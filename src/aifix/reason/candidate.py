@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import fnmatch
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -13,19 +12,22 @@ if TYPE_CHECKING:
     from aifix.model import Document, Fact, ProbeResult, Rule, Step
 
 
-@dataclass
 class Candidate:
     """What the reasoner knows so far; turned into a frozen `Diagnosis` at the end."""
 
-    rule: Rule
-    hits: list[Hit]
-    facts: dict[str, Fact] = field(default_factory=dict)
-    support: list[int] = field(default_factory=list)
-    steps: list[Step] = field(default_factory=list)
-    probes: list[ProbeResult] = field(default_factory=list)
-    cause: Candidate | None = None
-    strength: float = 0.0
-    span: int = 0
+    def __init__(self, rule: Rule, hits: list[Hit]) -> None:
+        """Begin with a rule and its hits."""
+        self.rule = rule
+        self.origin = rule
+        """The rule whose signatures matched: refinement replaces `rule`."""
+        self.hits = hits
+        self.facts: dict[str, Fact] = {}
+        self.support: list[int] = []
+        self.steps: list[Step] = []
+        self.probes: list[ProbeResult] = []
+        self.cause: Candidate | None = None
+        self.strength = 0.0
+        self.span = 0
 
     @property
     def id(self) -> str:
@@ -49,12 +51,6 @@ class Candidate:
     def _signature_role(self, hit: Hit) -> str:
         signatures = self.origin.signatures
         return signatures[hit.signature].role if hit.signature < len(signatures) else "root"
-
-    origin: Rule = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Remember the rule whose signatures matched: refinement replaces `rule`."""
-        self.origin = self.rule
 
     @property
     def symptom(self) -> bool:

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
-import hashlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -16,6 +13,8 @@ from aifix.rulebase import paths
 from aifix.rulebase.form import FORMAT, CompiledSignature, Matcher
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from aifix.match.fuzzy import Index
 
 _RULE = msgspec.json.Decoder(Rule)
@@ -101,15 +100,21 @@ def from_rules(rules: Iterable[Rule], catalogues: Mapping[str, Any] | None = Non
     return Base(matcher(listed), {rule.id: msgspec.json.encode(rule) for rule in listed}, msgspec.json.encode(catalogues or {}))
 
 
+def _bytes(folder: str, name: str) -> bytes:
+    """Read a file whole; `pathlib` would take longer than the reading."""
+    with open(os.path.join(folder, name), "rb") as stream:  # noqa: PTH118, PTH123
+        return stream.read()
+
+
 def _read(folder: str) -> Compiled | None:
     """Read a compiled folder; None when it is missing, of another format, or damaged."""
     try:
-        part = _MATCHER.decode(Path(folder, "matcher.json").read_bytes())
+        part = _MATCHER.decode(_bytes(folder, "matcher.json"))
         if part.format != FORMAT:
             return None
-        texts = _RAW.decode(Path(folder, "texts.json").read_bytes())
-        catalogues = Path(folder, "catalogues.json").read_bytes()
-        wordings = Path(folder, "wordings.json").read_bytes()
+        texts = _RAW.decode(_bytes(folder, "texts.json"))
+        catalogues = _bytes(folder, "catalogues.json")
+        wordings = _bytes(folder, "wordings.json")
     except (OSError, msgspec.MsgspecError):
         return None
     if any(signature.rule not in texts for signature in part.signatures):
@@ -126,6 +131,9 @@ def load() -> Base:
     compiled = _read(folder)
     messages: list[str] = []
     if compiled is None or paths.is_checkout():
+        import contextlib
+        from pathlib import Path
+
         from aifix.rulebase import compile as compiler
 
         rules = Path(paths.rules_folder())
@@ -197,6 +205,7 @@ def _packs() -> list[tuple[str, str]]:
             if "[aifix.rules]" not in text:
                 continue
             import configparser
+            import contextlib
 
             parser = configparser.ConfigParser()
             with contextlib.suppress(configparser.Error):
@@ -213,7 +222,14 @@ def _user_rules() -> tuple[list[Rule], list[str]]:
     """Load the user's rules, compiled once by content into the cache."""
     rules: list[Rule] = []
     messages: list[str] = []
-    for folder, name in user_folders():
+    folders = user_folders()
+    if not folders:
+        return rules, messages
+    import contextlib
+    import hashlib
+    from pathlib import Path
+
+    for folder, name in folders:
         digest = hashlib.blake2b(f"{FORMAT}\0{name}".encode(), digest_size=16)
         for path in sorted(Path(folder).rglob("*.y*ml")):
             with contextlib.suppress(OSError):
