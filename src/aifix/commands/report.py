@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from aifix.model import Report
-
 if TYPE_CHECKING:
     from aifix.match.keeper import Keeper
+    from aifix.model import Report
     from aifix.pipe import Watch
 
 
@@ -44,6 +43,8 @@ def note(message: str) -> None:
 
 def print_empty(options: dict[str, object]) -> None:
     """Print the report of a run in which nothing failed."""
+    from aifix.model import Report
+
     emit(Report(source="-", failed=False), options)
 
 
