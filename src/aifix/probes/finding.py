@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -54,15 +53,34 @@ def not_run(summary: str) -> Finding:
     return Finding("not-run", summary)
 
 
-@dataclass(frozen=True)
 class Case:
     """What a probe is asked about: this machine, and the suspicion of a diagnosis with its facts (or none: just look)."""
 
-    machine: Machine
-    suspicion: str = ""
-    facts: Mapping[str, Fact] = field(default_factory=dict)
-    options: Mapping[str, Any] = field(default_factory=dict)
-    lines: tuple[str, ...] = ()
+    __slots__ = ("facts", "lines", "machine", "options", "suspicion")
+
+    def __init__(
+        self,
+        machine: Machine,
+        suspicion: str = "",
+        facts: Mapping[str, Fact] | None = None,
+        options: Mapping[str, Any] | None = None,
+        lines: tuple[str, ...] = (),
+    ) -> None:
+        """Ask about a machine.
+
+        Args:
+            machine: what is looked at.
+            suspicion: the id of the diagnosis.
+            facts: what the log says.
+            options: what the command line says.
+            lines: the lines that prove the diagnosis.
+
+        """
+        self.machine = machine
+        self.suspicion = suspicion
+        self.facts: Mapping[str, Fact] = facts or {}
+        self.options: Mapping[str, Any] = options or {}
+        self.lines = lines
 
     def text(self, *names: str) -> str:
         """Give the printed text of the first fact known of these, without quotes around it; '' when there is none."""

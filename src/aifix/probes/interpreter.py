@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -30,12 +29,13 @@ class Interpreter(msgspec.Struct, frozen=True):
 def read(python: str, environ: Mapping[str, str] | None = None) -> Interpreter:
     """Read what the files around an interpreter tell."""
     environ = environ or {}
-    path = Path(python)
-    prefix = path.parent.parent if path.parent.name in {"bin", "Scripts"} else path.parent
+    folder = os.path.dirname(python)
+    prefix = os.path.dirname(folder) if os.path.basename(folder) in {"bin", "Scripts"} else folder
     settings = _settings(prefix)
-    base = Path(settings["home"]).parent if settings.get("home") else Path(os.path.realpath(python)).parent.parent
+    home = settings.get("home", "")
+    base = os.path.dirname(home) if home else os.path.dirname(os.path.dirname(os.path.realpath(python)))
     if sys.platform == "win32":
-        base = Path(settings["home"]) if settings.get("home") else prefix
+        base = home or prefix
     version = _version(settings, prefix, base, python)
     folders = [folder for folder in environ.get("PYTHONPATH", "").split(os.pathsep) if folder]
     folders += _packages(prefix, version)
@@ -46,20 +46,24 @@ def read(python: str, environ: Mapping[str, str] | None = None) -> Interpreter:
             home = environ.get("PYTHONUSERBASE") or os.path.join(environ.get("HOME") or os.path.expanduser("~"), ".local")
             folders.append(f"{home}/lib/python{version}/site-packages")
     listed = tuple(dict.fromkeys(folder for folder in folders if os.path.isdir(folder)))
-    return Interpreter(str(prefix), str(base), version, listed + _linked(listed), bool(settings))
+    return Interpreter(prefix, base, version, listed + _linked(listed), bool(settings))
 
 
-def _settings(prefix: Path) -> dict[str, str]:
-    """Read pyvenv.cfg; empty where the prefix is no virtual environment."""
+def _read(path: str) -> str:
     try:
-        text = (prefix / "pyvenv.cfg").read_text("utf-8", "replace")
+        with open(path, encoding="utf-8", errors="replace") as stream:
+            return stream.read(1 << 16)
     except OSError:
-        return {}
-    pairs = (line.partition("=") for line in text.splitlines() if "=" in line)
+        return ""
+
+
+def _settings(prefix: str) -> dict[str, str]:
+    """Read pyvenv.cfg; empty where the prefix is no virtual environment."""
+    pairs = (line.partition("=") for line in _read(f"{prefix}/pyvenv.cfg").splitlines() if "=" in line)
     return {name.strip().lower(): value.strip() for name, _, value in pairs}
 
 
-def _version(settings: Mapping[str, str], prefix: Path, base: Path, python: str) -> str:
+def _version(settings: Mapping[str, str], prefix: str, base: str, python: str) -> str:
     for name in ("version", "version_info"):
         found = _VERSION.match(settings.get(name, ""))
         if found:
@@ -68,25 +72,29 @@ def _version(settings: Mapping[str, str], prefix: Path, base: Path, python: str)
     if found:
         return found[1]
     for folder in (prefix, base):
-        names = sorted((item.name for item in folder.glob("lib/python3.*") if (item / "site-packages").is_dir()), reverse=True)
-        if names:
-            return names[0].removeprefix("python")
+        try:
+            names = [name for name in os.listdir(f"{folder}/lib") if re.fullmatch(r"python3\.\d+", name)]
+        except OSError:
+            continue
+        known = [name for name in names if os.path.isdir(f"{folder}/lib/{name}/site-packages")]
+        if known:
+            return max(known, key=lambda name: int(name.rpartition(".")[2])).removeprefix("python")
     return ""
 
 
-def _packages(prefix: Path, version: str) -> list[str]:
+def _packages(prefix: str, version: str) -> list[str]:
     """List the package folders of a prefix that exist; Debian's too."""
     names = [f"lib/python{version}/site-packages", f"lib64/python{version}/site-packages", "Lib/site-packages"]
-    if str(prefix) in {"/usr", "/usr/local"}:
+    if prefix in {"/usr", "/usr/local"}:
         found = [f"/usr/local/lib/python{version}/dist-packages", "/usr/lib/python3/dist-packages", f"/usr/lib/python{version}/dist-packages"]
-        return [*(str(prefix / name) for name in names), *found]
+        return [*(f"{prefix}/{name}" for name in names), *found]
     folders: list[str] = []
     seen: set[str] = set()
     for name in names:
-        folder = prefix / name
-        if folder.is_dir() and (real := os.path.realpath(folder)) not in seen:  # lib64 is often a link to lib
+        folder = f"{prefix}/{name}"
+        if os.path.isdir(folder) and (real := os.path.realpath(folder)) not in seen:  # lib64 is often a link to lib
             seen.add(real)
-            folders.append(str(folder))
+            folders.append(folder)
     return folders
 
 
@@ -99,11 +107,7 @@ def _linked(folders: tuple[str, ...]) -> tuple[str, ...]:
         except OSError:
             continue
         for name in sorted(names):
-            try:
-                lines = Path(folder, name).read_text("utf-8", "replace").splitlines()
-            except OSError:
-                continue
-            for line in lines:
+            for line in _read(f"{folder}/{name}").splitlines():
                 entry = line.strip()
                 if entry and not entry.startswith(("import ", "import\t", "#")):
                     path = os.path.join(folder, entry)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import threading
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ class Machine:
         self,
         target: Target,
         *,
-        root: Path = Path("/"),
+        root: str | os.PathLike[str] = "/",
         catalogues: Callable[[], Mapping[str, Mapping[str, Any]]] = dict,
         nvml: Any = None,
     ) -> None:
@@ -36,7 +35,7 @@ class Machine:
 
         """
         self.target = target
-        self.root = root
+        self.root = os.fspath(root)
         self.catalogues = catalogues
         self.nvml = nvml
         self._readings: dict[str, Any] = {}
@@ -44,9 +43,9 @@ class Machine:
         self._lock = threading.Lock()
 
     @property
-    def cwd(self) -> Path:
+    def cwd(self) -> str:
         """The working folder of the failed process, or ours."""
-        return Path(self.target.cwd or ".")
+        return self.target.cwd or os.curdir
 
     @property
     def environ(self) -> Mapping[str, str]:
@@ -63,14 +62,14 @@ class Machine:
             found: T = self._readings[key]
             return found
 
-    def path(self, path: str) -> Path:
+    def path(self, path: str) -> str:
         """Give a system path below the root."""
-        return self.root / path.lstrip("/")
+        return os.path.join(self.root, path.lstrip("/"))
 
     def read(self, path: str, limit: int = 1 << 20) -> str:
         """Read a system file as text; '' when it cannot be read."""
         try:
-            with self.path(path).open("rb") as stream:
+            with open(self.path(path), "rb") as stream:
                 return stream.read(limit).decode("utf-8", "replace")
         except (OSError, ValueError):
             return ""
@@ -89,10 +88,7 @@ class Machine:
 
     def exists(self, path: str) -> bool:
         """Tell whether a system path exists."""
-        try:
-            return self.path(path).exists()
-        except OSError:
-            return False
+        return os.path.exists(self.path(path))
 
     def process(self, pid: int) -> str:
         """Name a process by its command line, shortened; '' when it is not ours to see."""

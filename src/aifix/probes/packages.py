@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -136,16 +135,17 @@ def find_module(interpreter: Interpreter, module: str) -> str:
 
 def module_in(folder: str, parts: list[str]) -> str:
     """Give the path of a module below one folder: a package, a file or a compiled module."""
-    at = Path(folder, *parts[:-1])
-    last = parts[-1]
-    if (at / last).is_dir() and any((at / last).iterdir()):
-        return str(at / last)
-    if (at / f"{last}.py").is_file():
-        return str(at / f"{last}.py")
-    for suffix in (".so", ".pyd"):
-        for found in at.glob(f"{last}.*{suffix}"):
-            return str(found)
-    return str(at / f"{last}.so") if (at / f"{last}.so").is_file() else ""
+    at = "/".join([folder, *parts])
+    try:
+        if os.path.isdir(at) and os.listdir(at):
+            return at
+        if os.path.isfile(f"{at}.py"):
+            return f"{at}.py"
+        names = os.listdir(os.path.dirname(at))
+    except (OSError, ValueError):
+        return ""
+    compiled = [name for name in names if name.startswith(f"{parts[-1]}.") and name.endswith((".so", ".pyd"))]
+    return f"{os.path.dirname(at)}/{compiled[0]}" if compiled else ""
 
 
 def provider(installed: Installed, module: str) -> Package | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -14,15 +13,22 @@ PASSIVE_LIMIT = 0.5
 """Seconds for all passive probes of one report."""
 
 
-@dataclass(frozen=True)
 class Probing:
-    """How to look at this machine after a failure.
+    """How to look at this machine after a failure."""
 
-    `python` is what `--python` gave; `producers` the processes that wrote into our pipe; `local` says whether the output is
-    known to come from a run on this machine.
-    """
+    __slots__ = ("limit", "local", "producers", "python")
 
-    python: str = ""
-    producers: Sequence[Producer] = ()
-    local: bool = True
-    limit: float = PASSIVE_LIMIT
+    def __init__(self, python: str = "", producers: Sequence[Producer] = (), *, local: bool = True, limit: float = PASSIVE_LIMIT) -> None:
+        """Say how to look.
+
+        Args:
+            python: what `--python` gave.
+            producers: the processes that wrote into our pipe.
+            local: whether the output is known to come from a run on this machine.
+            limit: seconds for all probes together.
+
+        """
+        self.python = python
+        self.producers = producers
+        self.local = local
+        self.limit = limit

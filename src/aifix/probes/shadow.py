@@ -7,8 +7,6 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from aifix.probes.packages import Installed
 
 _MODULES: frozenset[str] = getattr(sys, "stdlib_module_names", frozenset())
@@ -16,7 +14,7 @@ USUAL = frozenset({"test", "tests", "this", "site", "antigravity"})
 """Names of standard modules that programs use for their own and nobody imports."""
 
 
-def shadows(folder: Path, installed: Installed) -> dict[str, str]:
+def shadows(folder: str, installed: Installed) -> dict[str, str]:
     """Give the hidden packages and standard modules by name, each with the file that hides it."""
     try:
         with os.scandir(folder) as entries:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import msgspec
@@ -133,37 +131,47 @@ def _choose(given: str, process: Producer | None, files: list[str], environ: Map
         return _interpreter_of(process), f"the process {process.pid} that wrote into the pipe"
     for file in reversed(files):
         found = _SITE.match(file)
-        if found and (python := _in_prefix(Path(found["prefix"]), found["version"] or "")):
+        if found and (python := _in_prefix(found["prefix"], found["version"] or "")):
             return python, "its site-packages stand in the traceback"
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         folder = environ.get(variable, "")
-        if folder and (python := _in_prefix(Path(folder))):
+        if folder and (python := _in_prefix(folder)):
             return python, variable
     for name in ("python", "python3"):
-        found_path = shutil.which(name, path=environ.get("PATH"))
+        found_path = _which(name, environ)
         if found_path:
             return _behind_shim(found_path, environ), f"{name} on PATH"
     return "", "no Python was found: name one with --python"
 
 
 def _given(given: str, environ: Mapping[str, str]) -> tuple[str, str]:
-    path = Path(given).expanduser()
-    if path.is_dir():
+    path = os.path.expanduser(given)
+    if os.path.isdir(path):
         python = _in_prefix(path)
         return (python, "--python") if python else ("", f"--python {given}: there is no interpreter in that folder")
-    if path.is_file():
+    if os.path.isfile(path):
         return _behind_shim(os.path.abspath(path), environ), "--python"
-    found = shutil.which(given, path=environ.get("PATH"))
+    found = _which(given, environ)
     return (_behind_shim(found, environ), "--python") if found else ("", f"--python {given}: there is no such interpreter")
 
 
-def _in_prefix(prefix: Path, version: str = "") -> str:
+def _which(name: str, environ: Mapping[str, str]) -> str:
+    """Find a program on PATH; `shutil` would do so, and imports three compressors."""
+    for folder in environ.get("PATH", os.defpath).split(os.pathsep):
+        for ending in ("", ".exe") if WINDOWS else ("",):
+            path = os.path.join(folder, name + ending)
+            if folder and os.path.isfile(path) and os.access(path, os.X_OK):
+                return path
+    return ""
+
+
+def _in_prefix(prefix: str, version: str = "") -> str:
     """Give the interpreter of an environment's or installation's folder."""
     names = ("python.exe", "Scripts/python.exe") if WINDOWS else (f"bin/python{version}", "bin/python", "bin/python3")
     for name in names:
-        path = prefix / name
-        if path.is_file():
-            return str(path)
+        path = os.path.join(prefix, name)
+        if os.path.isfile(path):
+            return path
     return ""
 
 
@@ -198,20 +206,29 @@ def _behind_shim(path: str, environ: Mapping[str, str]) -> str:
     """Give the interpreter behind a pyenv shim, read as pyenv would choose it; other paths as they are."""
     if f"{os.sep}shims{os.sep}" not in path:
         return path
-    root = Path(path).parent.parent
+    root = os.path.dirname(os.path.dirname(path))
     wanted = environ.get("PYENV_VERSION", "").split(":")[0]
-    folders = [Path.cwd(), *Path.cwd().parents] if not wanted else []
-    for file in [*(folder / ".python-version" for folder in folders), root / "version"]:
+    folder = os.getcwd()
+    files = [f"{folder}/.python-version"]
+    while os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+        files.append(f"{folder}/.python-version")
+    for file in [*files, f"{root}/version"]:
         if wanted:
             break
         try:
-            wanted = (file.read_text("utf-8").split() or [""])[0]
+            with open(file, encoding="utf-8", errors="replace") as stream:
+                wanted = (stream.read(4096).split() or [""])[0]
         except OSError:
             continue
-    name = Path(path).name
-    for folder in sorted((root / "versions").glob(f"{wanted}*" if wanted else "*"), key=lambda item: item.name != wanted):
-        if (folder / "bin" / name).is_file():
-            return str(folder / "bin" / name)
+    try:
+        versions = sorted(os.listdir(f"{root}/versions"), key=lambda name: (name != wanted, name))
+    except OSError:
+        return path
+    for version in versions:
+        found = f"{root}/versions/{version}/bin/{os.path.basename(path)}"
+        if version.startswith(wanted) and os.path.isfile(found):
+            return found
     return path
 
 
