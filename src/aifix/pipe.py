@@ -84,13 +84,13 @@ def copy(*, passing: bool, watch: "Watch | None" = None) -> "Keeper | None":
             return keeper
         if passing:
             passing = _write(data)
+        if watch is not None:
+            watch.see()  # before anything else: the writer of a traceback is about to end
         if keeper is None:
             from aifix.match.keeper import Keeper as Keep
 
             keeper = Keep()
         keeper.feed(data)
-        if watch is not None:
-            watch.see()
 
 
 def _write(data: bytes) -> bool:
