@@ -27,7 +27,10 @@ class Lazy(click.Group):
 
     lazy: ClassVar[dict[str, tuple[str, str]]] = {
         "rules": ("aifix.commands.rules:rules", "List, show, check and write rules."),
-        "probe": ("aifix.commands.probe:probe", "Check this machine, by probe (gpu.memory) or family (cuda, memory, health, dist, deps, data, host)."),
+        "probe": (
+            "aifix.commands.probe:probe",
+            "Check this machine, by probe (gpu.memory) or family (cuda, memory, health, dist, deps, data, host).",
+        ),
     }
 
     def list_commands(self, context: click.Context) -> list[str]:
