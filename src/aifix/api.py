@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from aifix.model import Document, Genre, Location, Report
     from aifix.probes.probing import Probing
     from aifix.reason.candidate import Candidate
-    from aifix.reason.conclude import Examine
+    from aifix.reason.conclude import Examine, Gather
     from aifix.reason.refine import Catalogues
     from aifix.rulebase.base import Base
 
@@ -95,7 +95,8 @@ def diagnose_document(document: Document, *, base: Base | None = None, probe: Pr
     rules = base or rule_base()
     hits = context.fitting(exact.find(document, rules.matcher), document, rules)
     hits += context.fitting(fuzzy.find(document, rules, hits), document, rules)
-    report = conclude(document, hits, rules, lambda: rules.catalogues, locate=_locate, examine=_examiner(probe))
+    gather = _gatherer(document, rules, probe)
+    report = conclude(document, hits, rules, lambda: rules.catalogues, locate=_locate, examine=_examiner(probe), gather=gather)
     if report.unknown is None:
         return report
     lines = [item.text for item in report.unknown.evidence]
@@ -114,6 +115,15 @@ def _examiner(probe: Probing | None) -> Examine | None:
         examine(candidates, document, catalogues, probe)
 
     return look
+
+
+def _gatherer(document: Document, rules: Base, probe: Probing | None) -> Gather | None:
+    """Let the failing source be read, where the document is a log and the environment does not forbid to look around."""
+    if document.genre != "log" or os.environ.get("AIFIX_NO_PROBE"):
+        return None
+    from aifix.fixes.gather import Gatherer
+
+    return Gatherer(probe, lambda: rules.catalogues)
 
 
 def _locate(document: Document, index: int, others: Collection[int] = ()) -> Location | None:

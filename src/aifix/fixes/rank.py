@@ -14,6 +14,8 @@ EFFORT = {"low": 1.0, "medium": 0.85, "high": 0.65}
 """What a fix of that effort is worth beside one of low effort and the same chance."""
 RISKY = 0.85
 """Factor of a fix that may change results; `speed`, `environment` and `none` leave them as they are."""
+INSTALLERS = ("pip", "npm", "npx")
+"""Programs whose commands other package managers spell differently."""
 MATCHED = 1.15
 """Factor of a fix whose own condition holds here: it was written for this very case."""
 
@@ -40,8 +42,10 @@ def _fill(template: FixTemplate, scope: Scope) -> Fix | None:
         return None
     actions = []
     for action in template.do:
+        if action.kind == "patch" and not scope.patchable:
+            continue
         try:
-            actions.append(Action(action.kind, templates.fill(action.text, scope.show)))
+            actions.append(_spelled(Action(action.kind, templates.fill(action.text, scope.show)), scope))
         except templates.MissingError:
             continue
     if not actions and template.do:
@@ -56,6 +60,14 @@ def _fill(template: FixTemplate, scope: Scope) -> Fix | None:
         tuple(actions),
         templates.prose(template.why, scope.show) if template.why else "",
     )
+
+
+def _spelled(action: Action, scope: Scope) -> Action:
+    """Write an install command for the package manager in use."""
+    if action.kind != "command" or not any(word in action.text for word in INSTALLERS):
+        return action
+    manager = scope.manager()
+    return Action(action.kind, manager.translate(action.text)) if manager is not None else action
 
 
 def _risky(risk: str) -> bool:

@@ -6,8 +6,9 @@ import fnmatch
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
+    from aifix.fixes.source import SourceFile
     from aifix.match.exact import Hit
     from aifix.model import Document, Fact, ProbeResult, Rule, Step
 
@@ -25,6 +26,8 @@ class Candidate:
         self.support: list[int] = []
         self.steps: list[Step] = []
         self.probes: list[ProbeResult] = []
+        self.sources: list[SourceFile] = []
+        self.manager: Callable[[], object] | None = None
         self.cause: Candidate | None = None
         self.strength = 0.0
         self.span = 0

@@ -10,7 +10,7 @@ from aifix.match.unexplained import unexplained
 from aifix.model import Diagnosis, Document, Evidence, Location, Match, Report, Rule, Step
 from aifix.reason import causality, templates, unknown, verdicts
 from aifix.reason.confidence import confidence
-from aifix.reason.facts import Scope
+from aifix.reason.facts import Scope, derive
 from aifix.reason.refine import Catalogues, candidates
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from aifix.reason.candidate import Candidate
 
 Examine = Callable[["list[Candidate]", Document, Catalogues], None]
+Gather = Callable[["Candidate", Document], None]
 EVIDENCE = 8
 """Lines cited for one diagnosis."""
 
@@ -32,6 +33,7 @@ def conclude(
     *,
     locate: Any = None,
     examine: Examine | None = None,
+    gather: Gather | None = None,
 ) -> Report:
     """Reason from the matcher's hits to a report.
 
@@ -42,6 +44,7 @@ def conclude(
         catalogues: gives the vendor tables.
         locate: gives the user's frame of a traceback (the intake room's), or None.
         examine: lets this machine answer the candidates' suspicions; None when nobody is to look.
+        gather: reads the failing source and the command line for a candidate; None when they are not to be read.
 
     """
     if document.genre != "log":
@@ -59,6 +62,10 @@ def conclude(
         # The run failed without a traceback of its own, and nothing but survived messages was recognised: the surest of them explains it.
         errors, warnings, stranger = warnings, [], None
     ordered = causality.order(errors)
+    if gather is not None:
+        for one in (*ordered, *warnings):
+            gather(one, document)
+            derive(one, one.rule, Scope(one, document, catalogues))
     if examine is not None and ordered:
         examine(ordered, document, catalogues)
         ordered = verdicts.demoted(ordered)

@@ -186,6 +186,9 @@ def values(facts: Mapping[str, Fact]) -> dict[str, Any]:
     return found
 
 
+_UNASKED = object()
+
+
 class Scope:
     """What expressions of one candidate can see: its facts, its log, the catalogues."""
 
@@ -194,6 +197,7 @@ class Scope:
         self._candidate = candidate
         self._document = document
         self._catalogues = catalogues
+        self._found: Any = _UNASKED
         self.functions: dict[str, Callable[..., Any]] = {
             "has": self._has,
             "log": self._log,
@@ -203,6 +207,20 @@ class Scope:
             "probe": self._probe,
             "probed": self._probed,
         }
+
+    @property
+    def patchable(self) -> bool:
+        """Whether a source of the user's is at hand that still reads as in the log."""
+        return bool(self._candidate.sources)
+
+    def manager(self) -> Any:
+        """Tell the package manager in use, looked for when first asked; None where nobody may look."""
+        ask = self._candidate.manager
+        if ask is None:
+            return None
+        if self._found is _UNASKED:
+            self._found = ask()
+        return self._found
 
     def names(self) -> dict[str, Any]:
         """Give the values by name."""
