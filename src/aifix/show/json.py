@@ -23,7 +23,7 @@ def dump(report: Report, *, indent: int = 2) -> bytes:
     try:
         encoded = msgspec.json.encode(report, enc_hook=str)
     except (UnicodeEncodeError, OverflowError):  # a lone surrogate, an integer beyond 64 bits: not msgspec's, but JSON's
-        encoded = _encode_slowly(report)
+        return _encode_slowly(report, indent)
     encoded = msgspec.json.format(encoded, indent=indent)
     text = encoded.decode()
     if not text.isascii():
@@ -36,8 +36,8 @@ def _escape(character: str) -> str:
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
-def _encode_slowly(report: Report) -> bytes:
+def _encode_slowly(report: Report, indent: int) -> bytes:
     import json
 
     plain: Any = msgspec.to_builtins(report, enc_hook=str)
-    return json.dumps(plain, ensure_ascii=True, allow_nan=False, default=str).encode()
+    return json.dumps(plain, ensure_ascii=True, allow_nan=False, default=str, indent=indent or None).encode() + b"\n"
