@@ -31,11 +31,11 @@ def python(case: Case) -> Finding:
         return absent(machine.target.how)
     if not installed.interpreter.folders:
         return absent(f"no package folder of {machine.target.python} is found")
-    broken = machine.once("broken requirements", lambda: broken_requirements(installed))
     data: dict[str, Any] = {"python": installed.interpreter.version, "packages": len(installed.packages), "interpreter": machine.target.python}
-    asked = _asked(case, installed, machine, data, broken)
+    asked = _asked(case, installed, machine, data)
     if asked is not None:
         return asked
+    broken = _broken(machine, installed)
     problems = list(broken)
     problems += [f"{one.name} is installed twice: {installed.packages[one.key].version} and {one.version}" for one in twice(installed)]
     old = machine.once("numpy abi", lambda: old_numpy(installed))
@@ -50,7 +50,7 @@ def python(case: Case) -> Finding:
     return unclear(summary, data) if case.suspicion else refuted(summary, data)
 
 
-def _asked(case: Case, installed: Installed, machine: Machine, data: dict[str, Any], broken: list[str]) -> Finding | None:
+def _asked(case: Case, installed: Installed, machine: Machine, data: dict[str, Any]) -> Finding | None:
     """Answer for the suspicion at hand; None when it asks for nothing in particular."""
     if case.about("deps.module-missing", "ckpt.missing-class", "deps.setuptools"):
         return _missing(case, installed, data)
@@ -94,7 +94,7 @@ def _asked(case: Case, installed: Installed, machine: Machine, data: dict[str, A
         return unclear(f"{len(copies)} OpenMP runtime is in the environment", data, copies)
     if case.about("deps.python-syntax", "deps.package-python"):
         return unclear(f"the interpreter is Python {installed.interpreter.version}", data)
-    return _versions(case, installed, data, broken)
+    return _versions(case, installed, data)
 
 
 def _missing(case: Case, installed: Installed, data: dict[str, Any]) -> Finding:
@@ -127,10 +127,13 @@ def _local(case: Case, module: str) -> str:
     return packages.module_in(str(case.machine.cwd), module.split(".")) if re.fullmatch(r"[\w.]+", module) else ""
 
 
-def _versions(case: Case, installed: Installed, data: dict[str, Any], broken: list[str]) -> Finding | None:
+def _versions(case: Case, installed: Installed, data: dict[str, Any]) -> Finding | None:
     """Compare what the log says of a package with what is installed."""
     names = [case.text(name) for name in ("package", "dependency", "library", "requirer", "other", "module", "name", "consumer")]
     known = [package for name in names if name and (package := installed.packages.get(packages.canonical(name.split(".")[0])))]
+    if not known and not case.about("deps.required-version", "deps.pip-conflict"):
+        return None
+    broken = _broken(case.machine, installed)
     if case.about("deps.required-version", "deps.pip-conflict"):
         mine = [text for text in broken if any(package.key in packages.canonical(text) for package in known)] or ([] if known else broken)
         if mine:
@@ -146,6 +149,10 @@ def _versions(case: Case, installed: Installed, data: dict[str, Any], broken: li
             f"installed here: {versions}", data, [text for text in broken if any(package.key in packages.canonical(text) for package in known)]
         )
     return None
+
+
+def _broken(machine: Machine, installed: Installed) -> list[str]:
+    return machine.once("broken requirements", lambda: broken_requirements(installed))
 
 
 def broken_requirements(installed: Installed) -> list[str]:
