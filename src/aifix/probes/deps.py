@@ -119,7 +119,13 @@ def _missing(case: Case, installed: Installed, data: dict[str, Any]) -> Finding:
             return confirmed(f"{top}{' ' + version if version else ''} is installed in {where}, and has no {gone[0]}", data)
         return confirmed(f"{', '.join(gone)} {'is' if len(gone) == 1 else 'are'} not installed in {where}", data)
     version = installed.version(modules[0])
-    return refuted(f"{modules[0]}{' ' + version if version else ''} is installed in {where}: the failed run used another interpreter", data)
+    own = case.machine.target.pid is not None  # the very interpreter of the run
+    why = (
+        "its search path did not lead there, or it was installed since"
+        if own
+        else "the failed run used another interpreter, or it was installed since"
+    )
+    return refuted(f"{modules[0]}{' ' + version if version else ''} is installed in {where}: {why}", data)
 
 
 def _local(case: Case, module: str) -> str:
