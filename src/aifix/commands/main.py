@@ -84,11 +84,21 @@ def probing(command: Any) -> Any:
 @click.version_option(__version__, "-V", "--version", prog_name="aifix", message="%(prog)s %(version)s")
 @shared
 @probing
+@click.option("--tui", is_flag=True, help="Read the pipe to its end, then open it in the terminal interface.")
 @click.pass_context
-def cli(context: click.Context, /, **_options: Any) -> None:
-    """Show the help when called on a terminal without input."""
-    if context.invoked_subcommand is None:
-        click.echo(context.get_help())
+def cli(context: click.Context, /, *, tui: bool, **_options: Any) -> None:
+    """Open the terminal interface when called on a terminal without input; show the help where that is not installed."""
+    if context.invoked_subcommand is not None:
+        return
+    from aifix.commands import tui as interface
+
+    if tui and not sys.stdin.isatty():
+        context.exit(interface.from_pipe())
+    if interface.on_terminal() and interface.available():
+        context.invoke(interface.tui)
+    click.echo(context.get_help())
+    if not interface.available():
+        click.echo(f"\nFor the terminal interface and the wizard: {interface.INSTALL}")
 
 
 def _options(**given: Any) -> dict[str, object]:

@@ -1,0 +1,113 @@
+"""A case: a log that is open, what aifix says about it, and which of its lines prove what. No widgets."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+from aifix.show.safe import sanitise
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from aifix.model import Diagnosis, Document, Evidence, Report, Unknown
+    from aifix.probes.probing import Probing
+    from aifix_tui.logfile import LogFile
+
+LONG = 10.0
+"""Seconds that the probes may take where somebody asked for them and waits."""
+WRAPPED = 40
+"""Lines of the file that one cleaned line may cover where a terminal had wrapped it."""
+
+
+class Node(NamedTuple):
+    """A diagnosis in its place: how deep below its cause it stands, or that it is a hint."""
+
+    depth: int
+    diagnosis: Diagnosis
+    hint: bool = False
+
+
+class Case:
+    """What is known of an open log."""
+
+    def __init__(self, log: LogFile, name: str, probing: Probing | None = None) -> None:
+        """Hold an open log that nobody has diagnosed yet."""
+        self.log = log
+        self.name = sanitise(name)
+        self.probing = probing
+        self.document: Document | None = None
+        self.report: Report | None = None
+
+    def diagnose(self) -> None:
+        """Read and diagnose the log; takes its time, so it runs in a thread.
+
+        Raises:
+            OSError: it cannot be read.
+
+        """
+        from aifix import api
+
+        document = api.read_file(self.log.path)
+        self.report, self.document = api.diagnose_document(document), document
+
+    def examine(self) -> Report:
+        """Diagnose again, with this machine's answers to the passive probes of the diagnoses; runs in a thread."""
+        from aifix import api
+        from aifix.probes.probing import Probing
+
+        assert self.document is not None  # noqa: S101 - nobody can ask before
+        return api.diagnose_document(self.document, probe=self.probing or Probing(local=False, limit=LONG))
+
+    @property
+    def failed(self) -> bool:
+        """Whether a failure was seen."""
+        return self.report is not None and self.report.failed
+
+    def nodes(self) -> list[Node]:
+        """Give the diagnoses as a tree, roots first, each above its consequences, hints last."""
+        if self.report is None:
+            return []
+        found: list[Node] = []
+        told: set[int] = set()
+        ids = {diagnosis.id for diagnosis in self.report.diagnoses}
+
+        def add(diagnosis: Diagnosis, depth: int) -> None:
+            if id(diagnosis) in told:
+                return
+            told.add(id(diagnosis))
+            found.append(Node(depth, diagnosis))
+            for other in self.report.diagnoses if self.report else ():
+                if other.caused_by == diagnosis.id:
+                    add(other, depth + 1)
+
+        for diagnosis in self.report.diagnoses:
+            if diagnosis.caused_by not in ids or diagnosis.caused_by == diagnosis.id:
+                add(diagnosis, 0)
+        for diagnosis in self.report.diagnoses:  # two that name each other
+            add(diagnosis, 0)
+        return found + [Node(0, hint, hint=True) for hint in self.report.hints]
+
+    def ranks(self) -> list[int]:
+        """Give the ranks that lines were attributed to."""
+        return sorted({line.rank for line in self.document.lines if line.rank is not None}) if self.document else []
+
+    def lines_of(self, rank: int) -> list[int]:
+        """Give the numbers of a rank's lines, of those that aifix read (of a large log it keeps what a diagnosis can need)."""
+        return sorted({line.number for line in self.document.lines if line.rank == rank}) if self.document else []
+
+    def proof(self, of: Diagnosis | Unknown) -> dict[int, str]:
+        """Give the lines that prove a diagnosis, by number, with the text that the report shows; hard-wrapped ones whole."""
+        return self._spread(of.evidence)
+
+    def _spread(self, evidence: Iterable[Evidence]) -> dict[int, str]:
+        proof = {item.line: item.text for item in evidence}
+        whole = self.document is not None and not self.document.truncated
+        numbers = sorted({line.number for line in self.document.lines}) if whole and self.document else []
+        following = dict(pairwise(numbers))
+        for number, text in list(proof.items()):
+            for more in range(number + 1, min(following.get(number, 0), number + WRAPPED)):
+                said = self.log.text(more).strip()
+                if said and said in text:
+                    proof.setdefault(more, said)
+        return proof

@@ -1,0 +1,460 @@
+"""A case: the diagnoses as a tree at the left; at the right the log at its proof, fixes, meaning, why, and probes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import events, on, work
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.reactive import reactive
+from textual.screen import Screen
+from textual.widgets import ContentSwitcher, Footer, Input, OptionList, Static, Tab, Tabs
+from textual.widgets.option_list import Option
+from textual.worker import get_current_worker
+
+from aifix.show.layout import counted
+from aifix_tui import pages
+from aifix_tui.dialogs import CopyDialog, LineDialog
+from aifix_tui.logview import LogView
+from aifix_tui.probes_pane import ProbesPane
+
+if TYPE_CHECKING:
+    from textual.app import ComposeResult
+
+    from aifix.model import Diagnosis, Fix, Report
+    from aifix_tui.app import AifixApp
+    from aifix_tui.case import Case, Node
+
+TABS = {"log": "Log", "fixes": "Fixes", "meaning": "Meaning", "why": "Why", "probes": "Probes"}
+TALL, WIDE = 34, 100
+"""From this size on the log stays in sight above the other tabs."""
+EMPTY = "No log is open.\n\nPress o to open one, w for the wizard, b for the handbook."
+
+
+class CaseScreen(Screen[None]):
+    """Shows what aifix says about the open log."""
+
+    app: AifixApp
+    AUTO_FOCUS = "#tree"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("l", "tab('log')", "Log", show=False),
+        Binding("f", "tab('fixes')", "Fixes"),
+        Binding("m", "tab('meaning')", "Meaning", show=False),
+        Binding("y", "tab('why')", "Why", show=False),
+        Binding("p", "tab('probes')", "Probes", show=False),
+        Binding("slash", "search", "Search", key_display="/"),
+        Binding("n", "again(1)", "Next", show=False),
+        Binding("N", "again(-1)", "Previous", show=False),
+        Binding("e", "proof(1)", "Proof"),
+        Binding("E", "proof(-1)", "Previous proof", show=False),
+        Binding("r", "rank", "Rank"),
+        Binding("c", "copy", "Copy"),
+        Binding("h", "page", "Rule", show=False),
+        Binding("a", "probe", "Probe all", show=False),
+    ]
+    DEFAULT_CSS = """
+    CaseScreen #title { height: 1; background: $panel; padding: 0 1; }
+    CaseScreen #tree {
+        width: 30%; min-width: 26; max-width: 52; height: 1fr; border: none; border-right: vkey $primary 50%; background: $background;
+    }
+    CaseScreen #right { width: 1fr; }
+    CaseScreen #tabs { height: 1; }
+    CaseScreen #tabs Underline { display: none; }
+    CaseScreen #tabs Tab.-active { text-style: bold reverse; }
+    CaseScreen #logpane { height: 1fr; }
+    CaseScreen #state { height: 1; color: $text-muted; padding: 0 1; }
+    CaseScreen #search { display: none; height: 1; border: none; padding: 0 1; background: $panel; }
+    CaseScreen #search.open { display: block; }
+    CaseScreen #details { height: 1fr; display: none; }
+    CaseScreen.-details #logpane { display: none; }
+    CaseScreen.-details #details { display: block; }
+    CaseScreen.-both #logpane { display: block; }
+    CaseScreen.-both #details { display: block; border-top: hkey $primary 50%; }
+    CaseScreen #details VerticalScroll { padding: 0 1; }
+    CaseScreen #fixes { border: none; background: $background; height: 1fr; }
+    """
+
+    rank: reactive[int | None] = reactive(None)
+
+    def __init__(self) -> None:
+        """Make the screen; `show` gives it a case."""
+        super().__init__()
+        self._case: Case | None = None
+        self._shown: list[Node] = []
+        self._before: dict[str, float] = {}
+        self._fixes: list[Fix] = []
+        self._searched = ""
+
+    def compose(self) -> ComposeResult:
+        """Lay out the screen."""
+        yield Static(EMPTY.split("\n", 1)[0], id="title", markup=False)
+        with Horizontal():
+            yield OptionList(id="tree", markup=False)
+            with Vertical(id="right"):
+                yield Tabs(*[Tab(label, id=name) for name, label in TABS.items()], id="tabs")
+                with Vertical(id="logpane"):
+                    yield LogView(id="log")
+                    yield Input(placeholder="Search the log (Enter: next, Esc: close)", id="search", compact=True)
+                    yield Static("", id="state", markup=False)
+                with ContentSwitcher(id="details", initial="fixes"):
+                    yield OptionList(id="fixes", markup=False)
+                    with VerticalScroll(id="meaning"):
+                        yield Static(EMPTY, id="meaning-text", markup=False)
+                    with VerticalScroll(id="why"):
+                        yield Static("", id="why-text", markup=False)
+                    yield ProbesPane(id="probes")
+        yield Footer(compact=True, show_command_palette=False)
+
+    def on_mount(self) -> None:
+        """Say so when no log is open."""
+        if self._case is None:
+            self.action_tab("meaning")
+
+    # ------------------------------------------------------------ a case comes
+
+    def show(self, case: Case) -> None:
+        """Show a case: its log at once, its diagnoses when they are ready."""
+        self._case = case
+        self._shown, self._before, self._fixes = [], {}, []
+        self.rank = None
+        self._view.open(case.log)
+        tree = self.query_one("#tree", OptionList)
+        tree.clear_options()
+        tree.loading = True
+        self.query_one("#meaning-text", Static).update("Reading …")
+        self.query_one("#why-text", Static).update("")
+        self.query_one("#fixes", OptionList).clear_options()
+        self.query_one(ProbesPane).show(None, None)
+        self._headline("reading …")
+        self.action_tab("log")
+        self._read(case)
+
+    @work(thread=True, exclusive=True, group="read")
+    def _read(self, case: Case) -> None:
+        """Index and diagnose the log; runs in a thread."""
+        worker = get_current_worker()
+        call = self.app.call_from_thread
+        try:
+            for step in case.log.index():
+                if worker.is_cancelled:
+                    return
+                call(self._indexed, case, step)
+            call(self._indexed, case, case.log.size)
+            case.diagnose()
+        except (OSError, ValueError) as error:  # the file vanished, or another log was opened meanwhile
+            if not worker.is_cancelled:
+                call(self._failed, case, str(error))
+            return
+        if not worker.is_cancelled:
+            call(self._diagnosed, case)
+
+    def _indexed(self, case: Case, done: int) -> None:
+        if case is self._case:
+            self._view.grew()
+            if done < case.log.size:
+                self._headline(f"reading … {done * 100 // max(1, case.log.size)} %")
+
+    def _failed(self, case: Case, error: str) -> None:
+        if case is self._case:
+            self.query_one("#tree", OptionList).loading = False
+            self._headline(f"cannot be read: {pages.one_line(error)}")
+
+    def _diagnosed(self, case: Case) -> None:
+        if case is not self._case or case.report is None:
+            return
+        tree = self.query_one("#tree", OptionList)
+        tree.loading = False
+        self._fill_tree()
+        self._headline("")
+        self._say()
+        if self._shown:
+            tree.highlighted = 0
+        else:
+            self._no_diagnosis(case.report)
+        if self.focused is None or self.focused.id in {"tabs", "tree", None}:
+            tree.focus()
+
+    def _fill_tree(self) -> None:
+        tree = self.query_one("#tree", OptionList)
+        case = self._case
+        if case is None or case.report is None:
+            return
+        self._shown = case.nodes()
+        tree.clear_options()
+        tree.add_options([Option(pages.node(one, self._before.get(one.diagnosis.id))) for one in self._shown])
+        if not self._shown:
+            said = "✓ nothing failed" if not case.failed else "? a failure that no rule knows" if case.report.unknown else "✗ failed, cause unseen"
+            tree.add_option(Option(pages.text((said, "bold"))))
+            tree.highlighted = 0
+
+    def _headline(self, doing: str) -> None:
+        case = self._case
+        if case is None:
+            return
+        parts: list[pages.Part | Content] = [("aifix", "bold $primary"), "  ", (case.name if len(case.name) < 60 else Path(case.name).name, "bold")]
+        if doing:
+            parts += ["  ", (doing, pages.MUTED)]
+        elif case.report is not None:
+            parts += ["  ", pages.verdict(case.report, len(case.report.diagnoses))]
+        self.query_one("#title", Static).update(Content.assemble(*parts))
+
+    def _no_diagnosis(self, report: Report) -> None:
+        """Show the case in which there is nothing to choose from."""
+        meaning = self.query_one("#meaning-text", Static)
+        if report.unknown is not None:
+            case = self._case
+            meaning.update(pages.unknown(report.unknown))
+            if case is not None:
+                proof = case.proof(report.unknown)
+                self._view.mark(proof, {})
+                if proof:
+                    self._view.go_to(min(proof))
+        elif report.failed:
+            meaning.update("The run failed, and its output does not say why. Look at the program's own log files, or at the kernel's (dmesg).")
+        else:
+            meaning.update("Nothing failed in this log, as far as aifix can tell.")
+        self.query_one("#why-text", Static).update("There is no diagnosis to derive.")
+        self.query_one("#fixes", OptionList).clear_options()
+        self.query_one(ProbesPane).show(None, None)
+        self._arrange()
+
+    # ------------------------------------------------------------ a diagnosis is chosen
+
+    @property
+    def _view(self) -> LogView:
+        return self.query_one("#log", LogView)
+
+    @property
+    def chosen(self) -> Diagnosis | None:
+        """The diagnosis that is highlighted."""
+        index = self.query_one("#tree", OptionList).highlighted
+        return self._shown[index].diagnosis if index is not None and index < len(self._shown) else None
+
+    @on(OptionList.OptionHighlighted, "#tree")
+    def _highlighted(self) -> None:
+        diagnosis, case = self.chosen, self._case
+        if diagnosis is None or case is None:
+            return
+        others: dict[int, str] = {}
+        for one in self._shown:
+            if one.diagnosis is not diagnosis:
+                others |= {item.line: item.text for item in one.diagnosis.evidence}
+        proof = case.proof(diagnosis)
+        self._view.mark(proof, others)
+        if proof:
+            self._view.go_to(min(proof))
+        self.query_one("#meaning-text", Static).update(pages.meaning(diagnosis))
+        self.query_one("#why-text", Static).update(pages.why(diagnosis))
+        self._fill_fixes(diagnosis)
+        self.query_one(ProbesPane).show(case, diagnosis)
+        for name in ("meaning", "why"):
+            self.query_one(f"#{name}", VerticalScroll).scroll_home(animate=False)
+
+    @on(OptionList.OptionSelected, "#tree")
+    def _entered(self) -> None:
+        self.action_tab("fixes")
+
+    def _fill_fixes(self, diagnosis: Diagnosis) -> None:
+        from aifix import api
+        from aifix.show.handbook import without_case
+
+        base = api.rule_base()
+        rule = base.get(diagnosis.id)
+        templates = {one.id: one for one in rule.fixes} if rule else {}
+        self._fixes = list(diagnosis.fixes)
+        fixes = self.query_one("#fixes", OptionList)
+        fixes.clear_options()
+        options = [Option(pages.fix(number, one, templates.get(one.id))) for number, one in enumerate(diagnosis.fixes, start=1)]
+        offered = {one.id for one in diagnosis.fixes}
+        options += [Option(pages.left_out(one, one.title)) for one in (without_case(rule).fixes if rule else ()) if one.id not in offered]
+        fixes.add_options(options)
+        if self._fixes:
+            fixes.highlighted = 0
+
+    # ------------------------------------------------------------ tabs and sizes
+
+    def action_tab(self, name: str) -> None:
+        """Show a tab and go into it."""
+        self.query_one("#tabs", Tabs).active = name
+        self._arrange()
+        if self._case is not None:
+            {"log": self._view, "probes": self.query_one(ProbesPane).list}.get(name, self.query_one(f"#{name}")).focus()
+
+    @on(Tabs.TabActivated)
+    def _arrange(self) -> None:
+        tab = self.query_one("#tabs", Tabs).active or "log"
+        both = self.size.height >= TALL and self.size.width >= WIDE
+        self.set_class(both, "-both")
+        self.set_class(tab != "log", "-details")
+        if tab != "log":
+            self.query_one("#details", ContentSwitcher).current = tab
+        if self._case is not None and self._case.report is not None and not self._shown and both and tab == "log":
+            self.query_one("#details", ContentSwitcher).current = "meaning"
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Show more where there is room."""
+        del event
+        self._arrange()
+
+    # ------------------------------------------------------------ the log
+
+    def action_search(self) -> None:
+        """Open the search."""
+        if self._case is None:
+            return
+        if "-both" not in self.classes:
+            self.action_tab("log")
+        search = self.query_one("#search", Input)
+        search.add_class("open")
+        search.focus()
+
+    def on_key(self, event: events.Key) -> None:
+        """Close the search by Escape."""
+        search = self.query_one("#search", Input)
+        if event.key == "escape" and search.has_class("open"):
+            event.stop()
+            search.remove_class("open")
+            self._view.look_for("")
+            self._view.focus()
+
+    @on(Input.Changed, "#search")
+    def _searching(self, event: Input.Changed) -> None:
+        self._view.look_for(event.value)
+
+    @on(Input.Submitted, "#search")
+    def _submitted(self) -> None:
+        self.query_one("#search", Input).remove_class("open")
+        self._view.focus()
+        self._find(1)
+
+    def action_again(self, step: int) -> None:
+        """Go to the next or previous hit."""
+        if self._view.words:
+            self._find(step)
+
+    def _find(self, step: int) -> None:
+        if self._case is not None and self._view.words:
+            self._searched = f"searching “{self._view.words}” …"
+            self._say()
+            self._seek(self._case, self._view.words, self._view.number, step, self.rank)
+
+    @work(thread=True, exclusive=True, group="find")
+    def _seek(self, case: Case, words: str, start: int, step: int, rank: int | None) -> None:
+        """Look for words; runs in a thread."""
+        worker = get_current_worker()
+        allowed = set(case.lines_of(rank)) if rank is not None else None
+        found: int | None = start
+        seen: set[int] = set()
+        while True:
+            found = case.log.find(words, found or start, backwards=step < 0, stop=lambda: worker.is_cancelled)
+            if found is None or found in seen or allowed is None or found in allowed:
+                break
+            seen.add(found)
+        if found is not None and allowed is not None and found not in allowed:
+            found = None
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._found, case, words, found)
+
+    def _found(self, case: Case, words: str, number: int | None) -> None:
+        if case is not self._case:
+            return
+        self._searched = f"“{pages.one_line(words)}” is not in the log" if number is None else f"“{pages.one_line(words)}” n next, N previous"
+        if number is not None:
+            self._view.go_to(number)
+        self._say()
+
+    @on(LogView.Moved)
+    def _say(self) -> None:
+        """Say where in the log one is."""
+        case = self._case
+        if case is None:
+            return
+        parts = [f"line {self._view.number:,} of {case.log.lines:,}"]
+        if self.rank is not None:
+            thinned = case.document is not None and case.document.truncated
+            parts.append(f"rank {self.rank} only: {self._view.rows:,} lines" + (" of those that aifix kept" if thinned else ""))
+        elif ranks := case.ranks():
+            parts.append(counted(len(ranks), "rank") + " (r)")
+        self.query_one("#state", Static).update(" · ".join([*parts, self._searched] if self._searched else parts))
+
+    @on(LogView.Whole)
+    def _whole(self, event: LogView.Whole) -> None:
+        self.app.push_screen(LineDialog(event.number, event.text))
+
+    def action_proof(self, step: int) -> None:
+        """Go to the next line of the proof."""
+        if self._case is None:
+            return
+        if "-both" not in self.classes:
+            self.action_tab("log")
+        self._view.next_proof(step)
+
+    def action_rank(self) -> None:
+        """Show one rank's lines alone, the next rank, then all again."""
+        ranks = self._case.ranks() if self._case else []
+        if not ranks:
+            self.notify("The lines of this log name no ranks")
+            return
+        self.rank = ranks[0] if self.rank is None else next((rank for rank in ranks if rank > self.rank), None)
+
+    def watch_rank(self, rank: int | None) -> None:
+        """Filter the log."""
+        if self._case is not None:
+            self._view.only(None if rank is None else self._case.lines_of(rank))
+            self._say()
+
+    # ------------------------------------------------------------ fixes, rule, probes
+
+    def action_copy(self) -> None:
+        """Copy the command of the highlighted fix; in the log, the line."""
+        if self.focused is self._view:
+            self.app.copy(self._view.log_file.text(self._view.number) if self._view.log_file else "")
+            return
+        index = self.query_one("#fixes", OptionList).highlighted or 0
+        if index >= len(self._fixes):
+            self.app.copy("")
+            return
+        self.app.copy(pages.command_of(self._fixes[index]))
+
+    @on(OptionList.OptionSelected, "#fixes")
+    def _fix_chosen(self, event: OptionList.OptionSelected) -> None:
+        if event.option_index < len(self._fixes):
+            fix = self._fixes[event.option_index]
+            self.app.push_screen(CopyDialog(fix.title, fix.do), lambda text: self.app.copy(text) if text else None)
+
+    async def action_page(self) -> None:
+        """Open the rule's page in the handbook."""
+        if self.chosen is not None:
+            await self.app.show_rule(self.chosen.id)
+
+    def action_probe(self) -> None:
+        """Run all passive probes of the diagnosis."""
+        if self._case is not None and self._case.report is not None:
+            self.action_tab("probes")
+            self.query_one(ProbesPane).run_all()
+
+    @on(ProbesPane.Examined)
+    def _examined(self, event: ProbesPane.Examined) -> None:
+        """Take the report in which the machine has spoken: confidences and fixes may have moved."""
+        case, chosen = self._case, self.chosen
+        if case is None or event.case is not case or case.report is None:
+            return
+        self._before = {one.diagnosis.id: one.diagnosis.confidence for one in self._shown}
+        order = [fix.id for fix in chosen.fixes] if chosen else []
+        case.report = event.report
+        self._fill_tree()
+        index = next((index for index, one in enumerate(self._shown) if chosen and one.diagnosis.id == chosen.id), 0)
+        self.query_one("#tree", OptionList).highlighted = index
+        moved = [
+            one for one in self._shown if round(self._before.get(one.diagnosis.id, one.diagnosis.confidence), 2) != round(one.diagnosis.confidence, 2)
+        ]
+        said = "; ".join(
+            f"{one.diagnosis.id} {round(self._before[one.diagnosis.id] * 100)} → {round(one.diagnosis.confidence * 100)} %" for one in moved
+        )
+        now = self.chosen
+        if now is not None and [fix.id for fix in now.fixes] != order:
+            said += "; the order of the fixes changed" if said else "The order of the fixes changed"
+        self.notify(said or "The verdicts move no confidence", title="This machine has spoken", markup=False)

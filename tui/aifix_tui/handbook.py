@@ -1,0 +1,146 @@
+"""The rule base as a handbook: families, pages, links, and a search that forgives typing errors. No widgets."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+from aifix.show import handbook
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from aifix.model import Rule
+    from aifix.show.handbook import Links
+
+FAMILIES = {
+    "autograd": "autograd: gradients and the graph",
+    "build": "build: compilers and extensions",
+    "ckpt": "ckpt: checkpoints",
+    "compile": "compile: torch.compile, Triton, ONNX, TensorRT",
+    "cuda": "cuda: CUDA runtime, memory, libraries",
+    "data": "data: datasets and loaders",
+    "deps": "deps: Python packages",
+    "dist": "dist: distributed runs, NCCL",
+    "go": "go: Go programs",
+    "gpu": "gpu: hardware faults, Xid",
+    "hf": "hf: Hugging Face",
+    "host": "host: memory, disk, limits of the machine",
+    "jax": "jax: JAX and XLA",
+    "mps": "mps: Apple GPUs",
+    "npm": "npm: Node packages",
+    "rocm": "rocm: AMD GPUs",
+    "serve": "serve: inference servers",
+    "tensor": "tensor: shapes, types, devices",
+    "tf": "tf: TensorFlow, Keras",
+    "train": "train: loss, numerics, trainers",
+    "xpu": "xpu: Intel and other accelerators",
+}
+"""What people call the families of rules."""
+LIKE = 78
+"""How alike (of 100) a word must be to one of the handbook's to be taken for it."""
+_WORD = re.compile(r"[a-z0-9_]{2,}")
+_SYNTAX = re.compile(r"\{(\w+):\w+\}|\\[a-zA-Z]|\(\?[a-zA-Z:!<=]*|[\\(){}\[\]?*+|^$.]")
+
+
+class Found(NamedTuple):
+    """A rule that a search found, and how well it fits, in 0..1."""
+
+    id: str
+    score: float
+
+
+class Handbook:
+    """All rules, searchable."""
+
+    def __init__(self, rules: Mapping[str, Rule]) -> None:
+        """Index a rule base; takes some tens of milliseconds, so it runs in a thread."""
+        self.rules = dict(sorted(rules.items()))
+        self.links: dict[str, Links] = handbook.links(self.rules)
+        self._pages: dict[str, Rule] = {}
+        self._printed: dict[str, list[str]] = {}
+        self.titles = {rule.id: handbook.title(rule) for rule in self.rules.values()}
+        self._fields = [(rule.id, *self._words(rule)) for rule in self.rules.values()]
+        counted: dict[str, int] = {}
+        for _, *fields in self._fields:
+            for word in set().union(*fields):
+                counted[word] = counted.get(word, 0) + 1
+        self._weight = {word: math.log(1 + len(self.rules) / count) for word, count in counted.items()}
+        self.vocabulary = sorted(counted)
+
+    def _words(self, rule: Rule) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """Give the words of a rule by weight: name and title, tags, what programs print."""
+        printed = " ".join(_SYNTAX.sub(r" \1 ", signature.source) for signature in rule.signatures)
+        return (
+            frozenset(_words(f"{rule.id} {self.titles[rule.id]}")),
+            frozenset(_words(" ".join((*rule.tags, *rule.phase)))),
+            frozenset(_words(printed)),
+        )
+
+    def page(self, rule_id: str) -> Rule:
+        """Give a rule with its texts filled in."""
+        if rule_id not in self._pages:
+            self._pages[rule_id] = handbook.without_case(self.rules[rule_id])
+        return self._pages[rule_id]
+
+    def printed(self, rule_id: str) -> list[str]:
+        """Give what programs print for a rule."""
+        if rule_id not in self._printed:
+            self._printed[rule_id] = handbook.wordings(self.rules[rule_id])
+        return self._printed[rule_id]
+
+    def families(self) -> dict[str, list[str]]:
+        """Give the ids by family."""
+        families: dict[str, list[str]] = {}
+        for rule_id in self.rules:
+            families.setdefault(rule_id.partition(".")[0], []).append(rule_id)
+        return families
+
+    def search(self, query: str) -> list[Found]:
+        """Find rules by words, the last of which may be incomplete; best first. Words that are nearly right count too.
+
+        Args:
+            query: words of a title, a tag, or of the message itself.
+
+        """
+        asked = _words(query)
+        if not asked:
+            return []
+        readings = [self._readings(word) for word in asked]
+        found: list[Found] = []
+        for rule_id, named, tagged, printed in self._fields:
+            total = reached = 0.0
+            for reading in readings:
+                weight = max((self._weight[word] for word in reading), default=3.0)
+                best = max(
+                    (
+                        likeness * (1.0 if word in named else 0.85 if word in tagged else 0.7 if word in printed else 0.0)
+                        for word, likeness in reading.items()
+                    ),
+                    default=0.0,
+                )
+                total += weight
+                reached += weight * best
+            if reached >= 0.4 * total:
+                found.append(Found(rule_id, reached / total))
+        return sorted(found, key=lambda one: (-one.score, one.id))
+
+    def _readings(self, word: str) -> dict[str, float]:
+        """Give the words of the handbook that a typed one may mean, each with its likeness in 0..1."""
+        if word in self._weight:
+            return {word: 1.0} | {other: 0.9 for other in self.vocabulary if other != word and other.startswith(word)}
+        begun = {other: 0.9 for other in self.vocabulary if other.startswith(word)}
+        if begun:
+            return begun
+        inside = {other: 0.8 for other in self.vocabulary if len(word) > 2 and word in other}
+        if inside:
+            return inside
+        from rapidfuzz import process
+
+        near = process.extract(word, self.vocabulary, limit=4, score_cutoff=LIKE)
+        return {other: score / 100 * 0.8 for other, score, _ in near}
+
+
+def _words(text: str) -> list[str]:
+    return _WORD.findall(text.lower().replace(".", " ").replace("-", " "))
