@@ -11,9 +11,6 @@ if TYPE_CHECKING:
     from aifix.match.keeper import Keeper
     from aifix.probes.producer import Producer
 
-READ = 256 << 10
-"""Bytes of one read."""
-
 
 def run(options: dict[str, object]) -> int:
     """Copy and diagnose.
@@ -71,29 +68,81 @@ def copy(*, passing: bool, watch: "Watch | None" = None) -> "Keeper | None":
     Returns:
         What was kept for the diagnosis; None when the input was empty.
     """
-    read = os.read
-    keeper: Keeper | None = None
+    data = _first()
+    if not data:
+        return None
+    if passing:
+        passing = _write(data)
+    from aifix.match.keeper import Keeper
+
+    keeper = Keeper()
+    keeper.feed(data)
+    if watch is not None:
+        watch.see()
+    wide = True
+    if len(data) >= PIPE:
+        wide = False
+        _widen()
     while True:
+        room = keeper.room()
         try:
-            data = read(0, READ)
+            count = os.readv(0, (room,)) if READV else _into(room)
         except InterruptedError:
             continue
         except OSError:
             return keeper
-        if not data:
+        if not count:
             return keeper
         if passing:
-            passing = _write(data)
+            passing = _write(room[:count])
+        keeper.took(count)
         if watch is not None:
-            watch.see()  # before anything else: the writer of a traceback is about to end
-        if keeper is None:
-            from aifix.match.keeper import Keeper as Keep
-
-            keeper = Keep()
-        keeper.feed(data)
+            watch.see()
+        if wide and count >= PIPE:
+            wide = False
+            _widen()
 
 
-def _write(data: bytes) -> bool:
+READV = hasattr(os, "readv")
+PIPE = 64 << 10
+"""Bytes that a pipe holds at first: a read that gets as many has met a fast producer."""
+WIDE = 1 << 20
+
+
+def _first() -> bytes:
+    """Read what is there first: it goes out before anything is imported."""
+    while True:
+        try:
+            return os.read(0, PIPE)
+        except InterruptedError:
+            continue
+        except OSError:
+            return b""
+
+
+def _into(room: memoryview) -> int:
+    """Read where there is no `readv`."""
+    data = os.read(0, len(room))
+    room[: len(data)] = data
+    return len(data)
+
+
+def _widen() -> None:
+    """Let the pipes at both ends hold more: fewer switches between the processes, a third more throughput. Linux only."""
+    try:
+        import fcntl
+
+        for descriptor in (0, 1):
+            try:
+                if fcntl.fcntl(descriptor, fcntl.F_GETPIPE_SZ) < WIDE:  # type: ignore[attr-defined,unused-ignore]  # Linux
+                    fcntl.fcntl(descriptor, fcntl.F_SETPIPE_SZ, WIDE)  # type: ignore[attr-defined,unused-ignore]
+            except OSError:
+                continue  # no pipe, or the user's pipes hold as much already as they may
+    except (ImportError, AttributeError):
+        pass
+
+
+def _write(data: "bytes | memoryview") -> bool:
     """Write everything; false when the output takes no more (then only the diagnosis goes on)."""
     at, size = 0, len(data)
     while at < size:
@@ -108,7 +157,7 @@ def _write(data: bytes) -> bool:
     return True
 
 
-def _write_blocking(data: bytes, at: int) -> int:
+def _write_blocking(data: "bytes | memoryview", at: int) -> int:
     """Write to a descriptor that somebody made non-blocking, by waiting until it takes more."""
     import select
 

@@ -1,20 +1,27 @@
 """Keep of an endless input what a diagnosis can need, in bounded memory.
 
-Up to `WHOLE` bytes everything is kept. Beyond that the input is cut into pages at line ends; a page with a literal core or a
-gate word stays, with its neighbours; of too many such pages the first and the last ones stay. Imports nothing at first.
+The input is read straight into one of two buffers. A full one is cut into pages at line ends, and searched at once for literal
+cores and gate words. Up to `WHOLE` bytes every page is kept; beyond that a page with a hit stays, with its neighbours, and of too
+many such pages the first and the last ones. Imports nothing at first, and for an input that fits into one buffer nothing at all.
 """
 
 TYPE_CHECKING = False  # the pipe imports this: `typing` would double its start-up, `__future__` is a file more
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from aifix.match.scan import Hits
 
 WHOLE = 8 << 20
 """Bytes up to which the whole input is kept."""
 PAGE = 64 << 10
 """Bytes of a page, before it is rounded to a line end."""
+READ = 256 << 10
+"""Bytes of one read, and of a buffer that is full."""
+OVERLAP = 256
+"""Bytes of an endless line that are searched again with what follows: no literal is longer."""
 FIRST_PAGES = 64
 LAST_PAGES = 64
 """Pages with hits that are kept from the start and from the end."""
+ENDS = 256 << 10
+"""Bytes at either end of a large input in which losses are looked at."""
 GATES = (
     b"traceback (most recent", b"error", b"err!", b"fatal", b"exception", b"panic", b"failed", b"failure", b"failing", b"aborted",
     b"killed", b"core dumped", b"fault", b"oom", b"cancelled", b"terminate", b"xid (", b"assert", b"timeout", b"timed out", b"unsupported",
@@ -26,85 +33,144 @@ GATES = (
 
 
 class Keeper:
-    """Feed it the input as it comes; ask it for blocks at the end."""
+    """Read into `room()` and say what you `took()`, or `feed` it; ask it for blocks at the end."""
 
     def __init__(self, cores: list[bytes] | None = None) -> None:
-        """Keep by the given literals (each led by b's' or b'i') and the gate words."""
-        self._cores = cores or []
-        self._chunks: list[bytes] = []
+        """Keep by the given literals (each led by b's' or b'i') and the gate words; by the compiled base's without any."""
+        self._cores = cores
         self.total = 0
+        self._buffer = bytearray(2 * READ)
+        self._view = memoryview(self._buffer)
+        self._spare: bytearray | None = None
+        self._used = 0
+        self._begin = 0
+        """Where the next page begins in the buffer: what stands before was in the page before, and is only searched again."""
+        self._find: Hits | None = None
         self._paging = False
-        self._rest = b""
+        self._pages: list[tuple[bytes, bool]] = []
+        self._hit = False
         self._line = 1
         self._first: list[tuple[int, bytes]] = []
         self._last: list[tuple[int, bytes]] = []
-        self._previous: tuple[int, bytes] | None = None
+        self._previous: tuple[int, memoryview] | None = None
         self._keep_next = False
-        self._scan: Callable[[bytes], bool] | None = None
 
-    def lines(self) -> int:
-        """Count the lines of the input."""
-        if self._paging:
-            return self._line - 1 + self._rest.count(b"\n") + bool(self._rest and not self._rest.endswith(b"\n"))
-        return sum(chunk.count(b"\n") for chunk in self._chunks) + bool(self._chunks and not self._chunks[-1].endswith(b"\n"))
+    def room(self) -> memoryview:
+        """Give the place for the next read: at least `READ` bytes."""
+        if self._used >= READ:
+            self._cut()
+        return self._view[self._used : self._used + READ]
+
+    def took(self, count: int) -> None:
+        """Take the bytes that were read into the room."""
+        self._used += count
+        self.total += count
 
     def feed(self, data: bytes) -> None:
         """Take the next bytes of the input."""
-        self.total += len(data)
-        if not self._paging:
-            self._chunks.append(data)
+        at = 0
+        while at < len(data):
+            room = self.room()
+            part = data[at : at + len(room)]
+            room[: len(part)] = part
+            self.took(len(part))
+            at += len(part)
+
+    def lines(self) -> int:
+        """Count the lines of the input."""
+        before = self._line - 1 if self._paging else sum(page.count(b"\n") for page, _ in self._pages)
+        rest = self._buffer.count(b"\n", self._begin, self._used)
+        return before + rest + bool(self.total and self._last_byte() != 10)
+
+    def _last_byte(self) -> int:
+        return self._buffer[self._used - 1] if self._used else 10
+
+    def _cut(self) -> None:
+        """Cut a full buffer into pages, search them, keep what is to be kept, and go on in the other buffer."""
+        buffer, begin, used = self._buffer, self._begin, self._used
+        last = buffer.rfind(b"\n", max(begin, used - PAGE), used) + 1 or used
+        ends = [begin]
+        while last - ends[-1] > PAGE:
+            at = ends[-1]
+            ends.append(buffer.rfind(b"\n", at, at + PAGE) + 1 or at + PAGE)
+        ends.append(last)
+        if self._find is None:
+            self._find = self._finder()
+        hits = self._find(self._view, [0, *ends[1:]])
+        if hits:
+            self._hit = True
+        if self._paging:
+            self._take(ends, hits)
+        else:
+            self._pages += [(bytes(self._view[ends[page - 1] : ends[page]]), page in hits) for page in range(1, len(ends))]
             if self.total > WHOLE:
-                self._paging = True
-                self._scan = _scanner(self._cores or [line.partition(b"\t")[2] for line in load().split(b"\n")[2:]])
-                data = b"".join(self._chunks)
-                self._chunks = []
-                self._pages(data)
+                self._begin_paging()
+        spare = self._spare if self._spare is not None else bytearray(2 * READ)
+        rest = last if last < used else max(used - OVERLAP, begin) if buffer[used - 1] != 10 else used
+        spare[: used - rest] = self._view[rest:used]
+        self._begin = last - rest
+        self._used = used - rest
+        self._buffer, self._spare = spare, buffer
+        self._view = memoryview(spare)
+
+    def _finder(self) -> "Hits":
+        from aifix.match import scan
+
+        if self._cores is None:
+            cores = [line.partition(b"\t")[2] for line in load().split(b"\n")[2:]]
+        else:
+            cores = [*self._cores, *(b"i" + gate for gate in GATES)]
+        return scan.finder(cores or own_cores())
+
+    def _begin_paging(self) -> None:
+        """Give up what has no hit of the pages that were kept so far."""
+        self._paging = True
+        pages, self._pages = self._pages, []
+        for page, hit in pages:
+            self._take([0, len(page)], [1] if hit else [], page)
+
+    def _take(self, ends: list[int], hits: list[int], whole: bytes | None = None) -> None:
+        """Take the pages of a buffer, or one page apart: keep those with hits, and their neighbours."""
+        buffer: bytes | bytearray = whole if whole is not None else self._buffer
+        view = memoryview(buffer)
+        if not hits and not self._keep_next and self._first:
+            size = len(ends)
+            line = self._line + buffer.count(b"\n", ends[0], ends[size - 2])
+            self._previous = (line, view[ends[size - 2] : ends[size - 1]])
+            self._line = line + buffer.count(b"\n", ends[size - 2], ends[size - 1])
             return
-        self._pages(data)
+        for page in range(1, len(ends)):
+            start, end = ends[page - 1], ends[page]
+            hit = page in hits
+            if hit and self._previous is not None:
+                self._retain(self._previous[0], bytes(self._previous[1]))
+                self._previous = None
+            if hit or self._keep_next or not self._first:
+                self._retain(self._line, bytes(view[start:end]))
+                self._previous = None
+            else:
+                self._previous = (self._line, view[start:end])
+            self._keep_next = hit
+            self._line += buffer.count(b"\n", start, end)
 
-    def _pages(self, data: bytes) -> None:
-        data = self._rest + data if self._rest else data
-        at, size = 0, len(data)
-        while size - at > PAGE:
-            end = data.rfind(b"\n", at, at + PAGE) + 1
-            if end <= at:
-                end = at + PAGE
-            self._page(data[at:end])
-            at = end
-        self._rest = data[at:]
-
-    def _page(self, page: bytes) -> None:
-        numbered = (self._line, page)
-        self._line += page.count(b"\n")
-        hit = self._scan is not None and self._scan(page)
-        if hit and self._previous is not None:
-            self._retain(self._previous)
-            self._previous = None
-        if hit or self._keep_next or not self._first:
-            self._retain(numbered)
-            self._previous = None
-        else:
-            self._previous = numbered
-        self._keep_next = hit
-
-    def _retain(self, page: tuple[int, bytes]) -> None:
+    def _retain(self, line: int, page: bytes) -> None:
         if len(self._first) < FIRST_PAGES:
-            self._first.append(page)
+            self._first.append((line, page))
         else:
-            self._last.append(page)
-            if len(self._last) > 2 * LAST_PAGES:
-                del self._last[:LAST_PAGES]
+            self._last.append((line, page))
+            if len(self._last) > LAST_PAGES:
+                del self._last[0]
 
     def blocks(self) -> list[tuple[int, bytes]]:
         """Give what was kept: (number of its first line, bytes), in order, neighbours joined."""
+        rest = bytes(self._view[self._begin : self._used])
         if not self._paging:
-            return [(1, b"".join(self._chunks))]
-        pages = self._first + self._last[-LAST_PAGES:]
-        tail = [page for page in [self._previous, (self._line, self._rest)] if page is not None and page[1]]
+            return [(1, b"".join([*(page for page, _ in self._pages), rest]))]
+        previous = [] if self._previous is None else [(self._previous[0], bytes(self._previous[1]))]
         joined: list[tuple[int, list[bytes]]] = []
         following = -1
-        for number, page in pages + tail:
-            if number == following and joined and (joined[-1][1][-1].endswith(b"\n") or not joined):
+        for number, page in [*self._first, *self._last, *previous, *([(self._line, rest)] if rest else [])]:
+            if number == following and joined and joined[-1][1][-1].endswith(b"\n"):
                 joined[-1][1].append(page)
             else:
                 joined.append((number, [page]))
@@ -117,16 +183,24 @@ class Keeper:
         return self._paging
 
     def healthy(self, cores: bytes) -> bool:
-        """Tell whether a small input holds no gate word and no core: nothing failed, and nothing more needs to be loaded.
+        """Tell whether the input holds no gate word and no core: nothing failed, and nothing more needs to be loaded.
 
         Args:
-            cores: the compiled `cores.txt` (see `core_index`); with nothing in it, nothing is known.
+            cores: the compiled `cores.txt` (see `core_index`); with nothing in it, nothing is known of a small input.
         """
-        if self._paging or not cores:
+        if self._hit:
             return False
-        data = b"".join(self._chunks)
-        self._chunks = [data]
-        return not stands(data, cores) and not _stands_still(data)
+        rest = bytes(self._view[: self._used])
+        if self._find is None:
+            return bool(cores) and not stands(rest, cores) and not _stands_still(rest)
+        if rest and self._find(memoryview(rest), [0, len(rest)]):
+            return False
+        if self._paging:
+            kept = [page for _, page in self._first] + ([bytes(self._previous[1])] if self._previous else [])
+        else:
+            kept = [page for page, _ in self._pages]
+        pages = -(-ENDS // PAGE)
+        return not _stands_still(b"".join(kept if len(kept) < 2 * pages else kept[:pages] + kept[-pages:]) + rest)
 
 
 def stands(data: bytes, index: bytes) -> bool:
@@ -187,6 +261,13 @@ def load() -> bytes:
         return b""
 
 
+def own_cores() -> list[bytes]:
+    """Give all literals of the base with the user's own rules: they are in no compiled file."""
+    from aifix.rulebase.base import load as load_base
+
+    return [*(core.encode() for core in load_base().matcher.cores), *(b"i" + gate for gate in GATES)]
+
+
 def _stands_still(data: bytes) -> bool:
     """Tell whether printed losses may stand still: cheap and generous, the detector decides.
 
@@ -211,10 +292,3 @@ def _stands_still(data: bytes) -> bool:
     if max(values[:4]) - middle > 0.1 * max(values[:4]):
         return False  # it has fallen: something was learnt
     return middle > 0 and sum(abs(value - middle) < 0.02 * middle for value in last) * 2 >= len(last)
-
-
-def _scanner(cores: list[bytes]) -> "Callable[[bytes], bool]":
-    """Give a function that tells whether a page holds a core or a gate word: Hyperscan's, or an alternation."""
-    from aifix.match import scan
-
-    return scan.scanner([*cores, *(b"i" + gate for gate in GATES)])

@@ -6,8 +6,9 @@ import bisect
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
+from aifix.match import scan
 from aifix.match.grams import grams
 
 SMALL = 192 * 1024
@@ -70,27 +71,8 @@ def _lower(text: str) -> str:
     return lowered if len(lowered) == len(text) else "".join(c.lower() if len(c.lower()) == 1 else c for c in text)
 
 
-def database(cores: Iterable[str]) -> object | None:
-    """Build a Hyperscan database over literal cores; None where there is no Hyperscan."""
-    try:
-        import hyperscan
-    except ImportError:
-        return None
-    import re
-
-    expressions, flags = [], []
-    for core in cores:
-        expressions.append(re.sub(rb"[^A-Za-z0-9_ ]", lambda found: b"\\x%02x" % found.group()[0], core[1:].encode()))
-        flags.append(hyperscan.HS_FLAG_CASELESS if core[0] == "i" else 0)
-    expressions.append(rb"\x01\x02\x03")  # a short literal: with long ones only, Hyperscan picks an engine of half the speed
-    flags.append(0)
-    engine = hyperscan.Database()
-    engine.compile(expressions=expressions, ids=list(range(len(expressions))), elements=len(expressions), flags=flags)
-    return engine
-
-
 def _hyperscan(joined: str, cores: Sequence[str]) -> tuple[bytes, dict[int, list[int]]] | None:
-    engine = database(cores)
+    engine = scan.database([core.encode() for core in cores], single=False)
     if engine is None:
         return None
     data = joined.encode("utf-8", "replace")
@@ -101,7 +83,7 @@ def _hyperscan(joined: str, cores: Sequence[str]) -> tuple[bytes, dict[int, list
         if len(listed) < PER_CORE:
             listed.append(end)
 
-    engine.scan(data, match_event_handler=on_match)  # type: ignore[attr-defined]  # typed in no stub
+    engine.scan(data, match_event_handler=on_match)
     ends.pop(len(cores), None)
     return data, ends
 
