@@ -101,7 +101,20 @@ def _order(anchor: int, total: int, collector: Collector) -> list[int]:
 _WORKER = lazy_re(r"in (?:DataLoader|pin memory) (?:worker process|thread|worker) (\d+)")
 _PYTHON = lazy_re(r"[/\\](?:lib[/\\])?python(\d\.\d+)[/\\]|[/\\]Python(3)(\d+)[/\\]|Python (\d\.\d+\.\d+)")
 _EXIT = lazy_re(r"exit ?code[ :=]+(-?\d+)|[Ee]xited with (?:exit )?code (-?\d+)")
-_PROCESS = lazy_re(r"\(pid[:=] ?(\d+)\)|\bpid[=: ]+(\d+)\b")
+_PROCESS = lazy_re(r"\bpid[:=]? ?(\d{2,9})\b|\b(?:sub)?process (\d{2,9})\b")
+_HOST = lazy_re(r"^\s+host\s+: (?P<host>[\w.-]+)|^(?P<at>[A-Za-z][\w.-]*\d[\w.-]*|localhost):\d+:\d+ \[\d+\]|\bip=(?P<ip>[\d.]{7,15})\b")
+_LOCAL_RANK = lazy_re(r"--local[_-]rank[= ](\d+)|\blocal_rank\b[\"']?\s?[:=] ?(\d+)")
+_CARD = lazy_re(
+    r"(?i:\bname: |Device \d+: |\bGPU[ :]+(?:\d+[: ]+)?|\bon (?:an? )?|\|\s+\d+\s+)?"
+    r"\b((?:NVIDIA|Tesla|GeForce|Quadro|GRID|AMD Radeon|AMD Instinct) (?:[A-Z][A-Za-z]* )?[A-Z]{0,4}\d[\w-]*(?: (?:Ti|SUPER|Super|XT|XTX|PCIe|NVL|SXM\d|\d+ ?GB|Laptop GPU)\b)*)"
+)
+_VERSION = lazy_re(
+    r"(?i)\b((?:py)?torch(?:vision|audio)?|cuda|cudnn|nccl|driver|tensorflow|keras|jax(?:lib)?|transformers|accelerate|deepspeed|vllm|onnxruntime|tensorrt(?:-llm)?|numpy|triton|megatron-core|lightning|ray)"
+    r"(?:[ _-]version)?[\"']?(?:\s*[:=]{1,2}\s*|[ -])[\"']?v?(\d+\.\d+[\w.+]*)"
+)
+_PROGRESS = lazy_re(
+    r"(?i)\b((?:epoch|step|iter(?:ation)?|global_step)\b\W{0,3}\[?\d+(?:\s?[/,|]\s*\d+)?\]?(?:\[\s*\d+\s?/\s?\d+\])?(?:,? (?:step|iter(?:ation)?|batch)\W{0,3}\d+(?:/\d+)?)?)"
+)
 
 
 def surroundings(candidate: Candidate, document: Document) -> None:
@@ -118,6 +131,7 @@ def surroundings(candidate: Candidate, document: Document) -> None:
             facts.setdefault("exception", Fact(traceback.kind, traceback.kind))
             break
     _tokens(candidate, document)
+    _mentions(candidate, document)
     near = range(max(0, anchor - NEAR), min(len(lines), anchor + NEAR))
     for name, expression in (("worker", _WORKER), ("exit_code", _EXIT)):
         if name in facts:
@@ -135,6 +149,65 @@ def surroundings(candidate: Candidate, document: Document) -> None:
                 text = found[1] or (f"{found[2]}.{found[3]}" if found[2] else found[4])
                 facts["python"] = Fact(text, text, "version")
                 break
+    _around(candidate, document, sorted(near, key=lambda index: abs(index - anchor)))
+
+
+def _around(candidate: Candidate, document: Document, near: list[int]) -> None:
+    """Read what stands near any failure: processes, the host, the local rank, the card, versions, how far the run had come."""
+    facts = candidate.facts
+    pids: list[str] = []
+    versions: dict[str, str] = {}
+    for index in near:
+        line = document.lines[index]
+        text = f"{line.prefix}{line.text}"[:MAX_TEXT]
+        for match in _PROCESS.finditer(text) if "p" in text or "P" in text else ():
+            pid = match[1] or match[2]
+            if pid not in pids and len(pids) < MENTIONED:
+                pids.append(pid)
+        if "host" not in facts and (found := _HOST.search(text)):
+            facts["host"] = Fact(host := found["host"] or found["at"] or found["ip"], host)
+        if "local_rank" not in facts and "rank" in text and (found := _LOCAL_RANK.search(text)):
+            facts["local_rank"] = Fact(found[0], int(found[1] or found[2]))
+        if "gpu_name" not in facts and (found := _CARD.search(text)):
+            facts["gpu_name"] = Fact(found[1], found[1])
+        for match in _VERSION.finditer(text):
+            versions.setdefault(match[1].lower(), f"{match[1]} {match[2].rstrip('.')}")
+        if "progress" not in facts and index <= candidate.first and (found := _PROGRESS.search(text)):
+            facts["progress"] = Fact(found[1], found[1])
+    if pids and "pid" not in facts:
+        facts["pid"] = Fact(pids[0], int(pids[0]))
+    if len(pids) > 1:
+        facts.setdefault("pids", Fact(", ".join(pids), [int(pid) for pid in pids]))
+    if versions:
+        facts.setdefault("versions", Fact(", ".join(versions.values()), list(versions.values())))
+
+
+MENTIONED = 16
+"""Figures and names that are listed of the lines that were hit."""
+_FIGURE = lazy_re(
+    r"(?:(?<![\w./\\-])[A-Za-z][\w-]*[ ]){0,2}(?<![\w./\\])-{0,2}[A-Za-z][\w.]*(?:\(\))?(?:[ ]?(?:==|>=|<=|~=|[=:<>@#(\[])[ ]?|[ ]is[ ]|[ ])\"?[\^~]?"
+    r"[-+]?\d[\w.+-]*(?:[)\]]|\b)|\((?:-?\d+)(?:, ?-?\d+)*\)|\[(?:-?\d+)(?:, ?-?\d+)*\]"
+)
+_NAMED = lazy_re(
+    r"<class '[\w.]+'>|(?<![\w])'[^'\n]{1,100}'|\"[^\"\n]{1,100}\"|`[^`'\n]{1,100}[`']|(?:[A-Za-z]:)?(?:[\w.+-]*[/\\])+[\w.+-]+|\b[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)+\b"
+    r"|\b[A-Za-z]\w*_\w+|\b[A-Z][a-z0-9]+[A-Z]\w*"
+)
+
+
+def _mentions(candidate: Candidate, document: Document) -> None:
+    """List what else the lines that were hit count and name, as printed, where no fact says it yet."""
+    known = [fact.text for fact in candidate.facts.values()]
+    for name, expression in (("figures", _FIGURE), ("mentioned", _NAMED)):
+        if name in candidate.facts:
+            continue
+        found: list[str] = []
+        for index in sorted(candidate.lines, key=lambda index: (index != candidate.first, index))[:REREAD] + candidate.support[:REREAD]:
+            for match in expression.finditer(document.lines[index].text[:MAX_TEXT]):
+                text = match[0].strip()
+                if len(found) < MENTIONED and not any(text in other for other in (*known, *found)):
+                    found.append(text)
+        if found:
+            candidate.facts[name] = Fact(", ".join(found), found)
 
 
 _TOKENS: tuple[tuple[str, str, re.Pattern[str]], ...] = (
@@ -261,7 +334,8 @@ class Scope:
         return searcher(self._document).stands(pattern)
 
     def _catalogue(self, table: str, key: Any, field: str = "meaning") -> Any:
-        entry = self._catalogues().get(table, {}).get(str(key))
+        entries = self._catalogues().get(table, {})
+        entry = entries.get(str(key)) or next((one for one in entries.values() if isinstance(one, Mapping) and one.get("name") == str(key)), None)
         value = entry.get(field) if isinstance(entry, Mapping) else None
         if value is None or value == "":
             raise expressions.UnknownNameError(f"{table}[{key}].{field}")
