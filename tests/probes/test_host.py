@@ -244,3 +244,18 @@ def test_build_tools(tmp_path: Path) -> None:
     found = build.toolkit(case(here(root=tmp_path, environ={"PATH": f"{home}/bin"}), "build.nvcc-missing"))
     assert found.status == "refuted"
     assert found.data["cuda"] == "12.4"
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("python train.py --token=abc123 --lr 3", "python train.py --token=*** --lr 3"),
+        ("python serve.py --api-key abc123", "python serve.py --api-key ***"),
+        ("run hf_abcdefgh x", "run hf_*** x"),
+        ("git clone https://me:pass@host/x", "git clone https://me:***@host/x"),
+        ("python tokenize.py --tokens-per-batch 4", "python tokenize.py --tokens-per-batch ***"),
+    ],
+)
+def test_no_secret_of_a_command_line_is_told(tmp_path: Path, line: str, shown: str) -> None:
+    root = tree(tmp_path, {"/proc/7/cmdline": line.replace(" ", "\0")})
+    assert here(root=root).process(7) == shown

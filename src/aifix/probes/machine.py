@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import threading
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -12,6 +13,11 @@ if TYPE_CHECKING:
     from aifix.probes.target import Target
 
 T = TypeVar("T")
+_SECRET = re.compile(
+    r"((?:token|secret|passw(?:or)?d|api[_-]?key|auth|credential)s?[\w-]*[= :]+|(?<=://)[^/@\s]*:(?=[^/@\s]+@)|\b(?:hf_|sk-|ghp_|glpat-|xox[bp]-))[^\s@]+",
+    re.IGNORECASE,
+)
+"""Secrets on a command line: after a telling name, in an address, or by the mark that their makers put before them."""
 
 
 class Machine:
@@ -91,6 +97,7 @@ class Machine:
         return os.path.exists(self.path(path))
 
     def process(self, pid: int) -> str:
-        """Name a process by its command line, shortened; '' when it is not ours to see."""
+        """Name a process by its command line, shortened and without secrets; '' when it is not ours to see."""
         line = self.read(f"/proc/{pid}/cmdline", 4096).replace("\0", " ").strip() or self.read(f"/proc/{pid}/comm", 64).strip()
+        line = _SECRET.sub(r"\1***", line)
         return line if len(line) <= 90 else line[:87] + "..."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import math
 import os
 import pickle
@@ -224,12 +225,17 @@ def _csv(path: str, tally: Tally, classes: Any, most: int) -> dict[str, Any]:
     return answer
 
 
+def _pillow() -> Any:
+    """Give Pillow's decoder; None where it is not installed."""
+    try:
+        return importlib.import_module("PIL.Image")
+    except ImportError:
+        return None
+
+
 def _images(folder: str, tally: Tally, most: int, until: float) -> dict[str, Any]:
     stage(f"read the images of {folder}")
-    try:
-        from PIL import Image
-    except ImportError:
-        Image = None  # noqa: N806 - the module's own name
+    decoder = _pillow()
     read = 0
     modes: dict[str, int] = {}
     for at, _, names in sorted(os.walk(folder)):
@@ -239,11 +245,11 @@ def _images(folder: str, tally: Tally, most: int, until: float) -> dict[str, Any
             path = os.path.join(at, name)
             read += 1
             trouble = ""
-            if Image is None:
+            if decoder is None:
                 trouble = _header(path)
             else:
                 try:
-                    with Image.open(path) as picture:
+                    with decoder.open(path) as picture:
                         picture.load()
                         modes[picture.mode] = modes.get(picture.mode, 0) + 1
                 except Exception as error:
@@ -252,7 +258,7 @@ def _images(folder: str, tally: Tally, most: int, until: float) -> dict[str, Any
                 tally.add("unreadable", os.path.relpath(path, folder), trouble)
     if not read:
         raise Refusal(f"there is no image in {folder}")
-    return {"read": read, "modes": modes, "decoder": "Pillow" if Image is not None else "file marks only: Pillow is not installed"}
+    return {"read": read, "modes": modes, "decoder": "Pillow" if decoder is not None else "file marks only: Pillow is not installed"}
 
 
 def _header(path: str) -> str:
