@@ -27,6 +27,7 @@ class Lazy(click.Group):
 
     lazy: ClassVar[dict[str, tuple[str, str]]] = {
         "rules": ("aifix.commands.rules:rules", "List, show, check and write rules."),
+        "fix": ("aifix.commands.fix:fix", "Show fix N of a log as a patch of your code; apply it with --apply."),
         "probe": (
             "aifix.commands.probe:probe",
             "Check this machine, by probe (gpu.memory) or family (cuda, memory, health, dist, deps, data, host).",

@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from aifix.fixes.patch import PATCHES
+from aifix.fixes.values import NAMES as SOURCE_FACTS
 from aifix.match.captures import TYPES
 from aifix.match.literals import MIN_CORE, weight
 from aifix.match.regex import LINEAR, PatternError, compile_pattern
@@ -18,8 +20,8 @@ from aifix.rulebase.source import Loaded, Problem, RuleError
 
 TITLE = 60
 """Characters of a title."""
-ALWAYS = frozenset({"rank", "worker", "exception", "python", "exit_code", "gpus"})
-"""Facts that the engine reads around any failure."""
+ALWAYS = frozenset({"rank", "worker", "exception", "python", "exit_code", "gpus"}) | SOURCE_FACTS
+"""Facts that the engine reads around any failure, or off the failing source."""
 EVERYDAY = frozenset(
     {
         "accelerate", "adapter", "already", "available", "backend", "checkpoint", "constraint", "context", "dataset", "device", "during",
@@ -208,6 +210,8 @@ class _Checker:
             if not fix.do:
                 self.add(path, f"the fix {fix.id} says nothing to do")
             for number, action in enumerate(fix.do):
+                if action.kind == "patch" and action.text not in PATCHES:
+                    self.add(f"{path}.do[{number}]", f"there is no patch {action.text!r}; there are {', '.join(PATCHES)}")
                 self._template(f"{path}.do[{number}]", action.text, names)
 
     def _examples(self) -> None:

@@ -45,6 +45,18 @@ def config_folder() -> str:
     return os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "aifix")  # noqa: PTH111, PTH118
 
 
+def state_folder() -> str:
+    """Give the folder for what must outlive a cache (backups of patched files): AIFIX_STATE, or the platform's."""
+    override = os.environ.get("AIFIX_STATE")
+    if override:
+        return override
+    if sys.platform == "win32":
+        return os.path.join(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "aifix", "State")  # noqa: PTH111, PTH118
+    if sys.platform == "darwin":
+        return os.path.expanduser("~/Library/Application Support/aifix/state")  # noqa: PTH111
+    return os.path.join(os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state"), "aifix")  # noqa: PTH111, PTH118
+
+
 def user_rule_folders() -> list[tuple[str, str]]:
     """Give the folders in which users keep rules, with their names: the project's and the user's own."""
     return [
