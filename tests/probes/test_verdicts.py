@@ -128,7 +128,7 @@ def test_every_probe_that_a_rule_names_exists() -> None:
 
 def test_every_probe_is_listed_and_can_be_loaded() -> None:
     listed = CliRunner().invoke(cli, ["probe", "--list", "--format", "json"])
-    assert {one["id"] for one in json.loads(listed.output)} == registry.ids()
+    assert {one["id"] for one in json.loads(listed.stdout)} == registry.ids()
     assert len(registry.BY_ID) == len(registry.PROBES)
     for one in registry.PROBES:
         assert callable(one.load())
@@ -150,7 +150,7 @@ def test_the_command_answers_in_json_and_by_its_status(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("{")
     done = CliRunner().invoke(cli, ["probe", "data.files", "--path", str(tmp_path / "x.json"), "--format", "json"])
     assert done.exit_code == 1
-    answer = json.loads(done.output)
+    answer = json.loads(done.stdout)
     assert answer["failed"]
     assert answer["probes"][0]["status"] == "confirmed"
     (tmp_path / "x.json").write_text("{}")
@@ -168,12 +168,12 @@ def test_no_escape_of_a_strangers_file_name_reaches_the_terminal(tmp_path: Path)
 def test_diagnose_looks_at_this_machine_only_when_asked(tmp_path: Path) -> None:
     log = tmp_path / "run.log"
     log.write_text("Traceback (most recent call last):\n  File \"t.py\", line 1, in <module>\nModuleNotFoundError: No module named 'surely_absent'\n")
-    plain = json.loads(CliRunner().invoke(cli, ["diagnose", "--format", "json", str(log)]).output)
+    plain = json.loads(CliRunner().invoke(cli, ["diagnose", "--format", "json", str(log)]).stdout)
     assert plain["diagnoses"][0]["probes"] == []
-    probed = json.loads(CliRunner().invoke(cli, ["diagnose", "--probe", "--python", sys.executable, "--format", "json", str(log)]).output)
+    probed = json.loads(CliRunner().invoke(cli, ["diagnose", "--probe", "--python", sys.executable, "--format", "json", str(log)]).stdout)
     assert probed["diagnoses"][0]["probes"][0]["id"] == "deps.python"
     off = CliRunner().invoke(cli, ["diagnose", "--probe", "--format", "json", str(log)], env={"AIFIX_NO_PROBE": "1"})
-    assert json.loads(off.output)["diagnoses"][0]["probes"] == []
+    assert json.loads(off.stdout)["diagnoses"][0]["probes"] == []
     why = CliRunner().invoke(cli, ["why", "--probe", "--python", sys.executable, str(log)])
     assert "probe: deps.python confirmed" in why.output
 
