@@ -65,6 +65,9 @@ def test_an_endless_line_is_bounded() -> None:
         (b"A CORE IN CAPITALS\n", False),
         (b"".join(b"epoch %d loss 1.386 acc 0.25\n" % e for e in range(9)), False),
         (b"".join(b"epoch %d loss %.3f\n" % (e, 2 / (1 + e)) for e in range(9)), True),
+        (b"".join(b"train loss %.3f val_loss 0.693\n" % (2 / (1 + e)) for e in range(9)), False),
+        (b"".join(b"epoch 1: loss 0.9\nepoch 2: loss 0.5\n" for e in range(99)), True),
+        (b"".join(b"{'loss': 2.303, 'epoch': %d}\n" % e for e in range(200)), False),
     ],
 )
 def test_an_input_without_gate_words_and_cores_is_known_to_be_healthy_at_once(data: bytes, *, healthy: bool) -> None:

@@ -271,24 +271,31 @@ def own_cores() -> list[bytes]:
 def _stands_still(data: bytes) -> bool:
     """Tell whether printed losses may stand still: cheap and generous, the detector decides.
 
-    The numbers behind the word `loss` are read by hand (`re` alone would double the start-up); the last ones of such a run
-    lie within a percent of each other.
+    The numbers behind the word `loss` are read by hand (`re` alone would double the start-up), apart for each word before it
+    (`train loss`, `val_loss`); the last ones of such a run lie within a percent of each other.
     """
-    values: list[float] = []
-    parts = data.replace(b"Loss", b"loss").split(b"loss")[1:]
-    for part in parts[:4] + parts[4:][-40:]:
-        head = part[:40].lstrip(b"'\"=:|( \tabcdefghijklmnopqrstuvwxyz_[")
+    parts = data.replace(b"Loss", b"loss").split(b"loss")
+    first: dict[bytes, list[float]] = {}
+    last: dict[bytes, list[float]] = {}
+    for index in range(1, len(parts)) if len(parts) < 90 else [*range(1, 13), *range(len(parts) - 64, len(parts))]:
+        head = parts[index][:40].lstrip(b"'\"=:|( \tabcdefghijklmnopqrstuvwxyz_[")
         end = 0
         while end < len(head) and head[end : end + 1] in b"0123456789.":
             end += 1
         try:
-            values.append(float(head[:end]))
+            value = float(head[:end])
         except ValueError:
             continue
-    if len(values) < 4:
-        return False
-    last = sorted(values[-8:])
-    middle = last[len(last) // 2]
-    if max(values[:4]) - middle > 0.1 * max(values[:4]):
-        return False  # it has fallen: something was learnt
-    return middle > 0 and sum(abs(value - middle) < 0.02 * middle for value in last) * 2 >= len(last)
+        before = parts[index - 1][-16:].translate(_LETTERS)
+        name = before.rstrip().rpartition(b" ")[2] if before[-2:].strip() else b""
+        first.setdefault(name, [value]).append(value)
+        last.setdefault(name, []).append(value)
+    for name, values in last.items():
+        settled = sorted(values[-8:])
+        middle = settled[len(settled) // 2]
+        highest = max(first[name][:4])
+        if len(values) < 4 or middle <= 0 or highest - middle > 0.1 * highest:
+            continue  # too few, or it has fallen: something was learnt
+        if sum(abs(value - middle) < 0.02 * middle for value in settled) * 4 >= len(settled) * 3:
+            return True
+    return False
