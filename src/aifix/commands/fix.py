@@ -203,9 +203,9 @@ class _Page:
         base = api.rule_base()
         self.say(self.paint.strong(f"{sanitise(diagnosis.title)} ({diagnosis.id})"))
         for number, one in enumerate(diagnosis.fixes, start=1):
-            kinds = sorted({action.kind for action in one.do if action.kind not in {"note", "patch", "code"}})
-            kinds = (["patch"] if patches_of(base, diagnosis.id, one.id) else ["code"] if any(a.kind == "code" for a in one.do) else []) + kinds
-            self.say(f"  {number}. {sanitise(one.title)}  {self.paint.dim(', '.join([one.id, *kinds]))}")
+            own = "patch" if patches_of(base, diagnosis.id, one.id) else "code" if any(action.kind == "code" for action in one.do) else ""
+            kinds = [kind for kind in ("command", "env", "config") if any(action.kind == kind for action in one.do)]
+            self.say(f"  {number}. {sanitise(one.title)}  {self.paint.dim(', '.join(filter(None, [one.id, own, *kinds])))}")
         if diagnosis.fixes:
             self.say(self.paint.dim(f"show one with: aifix fix 1 {log_name(log)}" + (f" --for {other}" if other else "")))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from aifix.fixes import source
+from aifix.fixes import command_line, source
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,6 +21,7 @@ class Gatherer:
 
     def __init__(self, probe: Probing | None = None, catalogues: Catalogues = dict) -> None:
         self._catalogues = catalogues
+        self._called: list[source.SourceFile] | None = None
         self.folders: tuple[str, ...] = ()
         self.argv: tuple[str, ...] = ()
         for producer in probe.producers if probe is not None else ():
@@ -32,7 +33,7 @@ class Gatherer:
 
     def __call__(self, candidate: Candidate, document: Document) -> None:
         """Give a candidate its sources and what they and the command line say; the log's own facts stand."""
-        sources = source.find(document, candidate.lines, self.places(document))
+        sources = source.find(document, candidate.lines, self.places(document)) or self._script(document)
         candidate.sources = [item for item in sources if not item.changed]
         candidate.manager = lambda: self._manager(document, candidate)
         for name, fact in source.facts(sources, document, self.argv).items():
@@ -40,6 +41,16 @@ class Gatherer:
         note = changed(sources)
         if note:
             candidate.facts.setdefault("source_changed", source.note(note))
+
+    def _script(self, document: Document) -> list[source.SourceFile]:
+        """Give the script that was called, where the log shows no frame of it; one that was saved after the log was made is not believed."""
+        if self._called is None:
+            self._called = []
+            script = command_line.read(document, self.argv).script
+            found = source.read(script, self.places(document)) if script.endswith(".py") else None
+            if found is not None and not source.newer(found.mtime, document.source):
+                self._called = [found]
+        return self._called
 
     def places(self, document: Document) -> tuple[str, ...]:
         """Name the folders in which relative names may start: the process's own, the log file's."""

@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from aifix.model import Action, Diagnosis, Document, Fix
     from aifix.rulebase.base import Base
 
-SLACK = 1.0
-"""Seconds by which a file may be newer than its log: clocks of file systems are coarse."""
-
 
 class Proposal(NamedTuple):
     """A fix, ready to be shown: its patch or why there is none, what else there is to do, and what speaks against applying the patch."""
@@ -100,14 +97,9 @@ def sources_of(document: Document, diagnosis: Diagnosis, files: Sequence[str], f
 
 def stale(changes: Sequence[Change], log: str) -> str:
     """Say which file was saved after the log was made, unless it was aifix that wrote it; empty when none was."""
-    if not log or log == "-":
-        return ""
-    try:
-        made = os.stat(log).st_mtime
-    except OSError:
-        return ""
     for change in changes:
         path = os.path.abspath(change.path)
-        if os.stat(path).st_mtime > made + SLACK and not backup.written_by_us(path, source.digest_of(change.before.encode())):
+        fresh = source.newer(os.stat(path).st_mtime, log)
+        if fresh and not backup.written_by_us(path, source.digest_of(change.before.encode())):
             return f"{change.path} was saved after {log} was made"
     return ""

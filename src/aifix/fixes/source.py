@@ -17,6 +17,8 @@ LARGEST = 2 << 20
 """Bytes of a source file; a larger one is not read."""
 FILES = 8
 """Files of one failure that are read."""
+SLACK = 1.0
+"""Seconds by which a source may be newer than its log: clocks of file systems are coarse."""
 NEAR = 200
 """Lines around a failure in which tracebacks without it count, too: the loop that called the worker which failed."""
 
@@ -114,6 +116,16 @@ def note(text: str) -> Fact:
     from aifix.model import Fact
 
     return Fact(text, text, None, "source")
+
+
+def newer(mtime: float, log: str) -> bool:
+    """Tell whether a source was saved after a log was made; false where the log is no file."""
+    if log in {"", "-", "<stdin>"}:
+        return False
+    try:
+        return mtime > os.stat(log).st_mtime + SLACK
+    except OSError:
+        return False
 
 
 def _frames(document: Document, at: list[int]) -> list[Frame]:

@@ -23,8 +23,8 @@ TRAINER = {"per_device_train_batch_size": "batch", "gradient_accumulation_steps"
            "accumulate_grad_batches": "accumulation", "gradient_clip_val": "clip_norm", "precision": "precision",
            "strategy": "strategy"}  # fmt: skip
 POSITIONS = {"DataLoader": ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers")}
-NAMES = frozenset({*LOADER.values(), *TRAINER.values(), "autocast", "grad_scaler", "optimizer", "batch_size", "num_workers", "source_changed",
-                   "sequence", "epochs"})  # fmt: skip
+NAMES = frozenset({*LOADER.values(), *TRAINER.values(), "autocast", "grad_scaler", "clears_gradients", "optimizer", "batch_size",
+                   "num_workers", "source_changed", "sequence", "epochs"})  # fmt: skip
 """Every fact that a source or a command line may give: conditions of any rule may ask for them."""
 
 
@@ -161,9 +161,18 @@ class _Reader:
                 found = self.resolve(call.args[1])
                 if found is not None:
                     yield "clip_norm", found
+        if (found_backward := self._uncleared()) is not None:
+            yield "clears_gradients", found_backward
         for name in ("accumulation_steps", "gradient_accumulation_steps", "accum_steps"):
             if name in self.names and (found := self.resolve(self.names[name])) is not None:
                 yield "accumulation", found
+
+    def _uncleared(self) -> Read | None:
+        """Tell whether a file that calls backward() and step() clears gradients anywhere; None where it does not train."""
+        methods = {called(call): call for call in reversed(self.calls) if isinstance(call.func, ast.Attribute)}
+        if "backward" not in methods or "step" not in methods:
+            return None
+        return Read("zero_grad" in methods or "grad" in self.fields, methods["backward"].lineno)
 
     def _keywords(self, call: ast.Call, wanted: Mapping[str, str], positions: tuple[str, ...] = ()) -> Iterator[tuple[str, Read]]:
         given = dict(zip(positions or POSITIONS.get(called(call), ()), call.args, strict=False))
