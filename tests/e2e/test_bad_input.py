@@ -43,7 +43,11 @@ def test_one_bad_file_among_good_ones(here: Installed) -> None:
     assert "nowhere.log" in done.err
 
 
-@pytest.mark.parametrize("data", [b"", b"\0" * 1000, b"\xff\xfe\x80", bytes(range(256)) * 100, b"\n", b"\r", b"\x1b[" * 1000, b"x" * 3_000_000])
+@pytest.mark.parametrize(
+    "data",
+    [b"", b"\0" * 1000, b"\xff\xfe\x80", bytes(range(256)) * 100, b"\n", b"\r", b"\x1b[" * 1000, b"x" * 3_000_000],
+    ids=["empty", "NUL", "not UTF-8", "all bytes", "one feed", "one return", "cut escapes", "one long line"],  # pytest puts ids into the environment
+)
 @pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
 def test_files_of_junk(here: Installed, data: bytes, form: str) -> None:
     (here.folder / "junk.log").write_bytes(data)
