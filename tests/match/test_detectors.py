@@ -42,6 +42,44 @@ def test_a_run_that_learns_or_tells_too_little_is_left_alone(texts: list[str]) -
 
 
 @pytest.mark.parametrize(
+    "texts",
+    [
+        [f"step: {s} loss: {x} accuracy:0.6{s % 10}" for s, x in enumerate(["0.6773", "2.4587", "5.3353", "1.0234", *["0.6931"] * 12])],
+        [f"60000/60000 [====] - 9s - loss: {x} - acc: 0.6448" for x in ("5.7178", *["5.7257"] * 7)],
+        [f"Epoch {e}: train loss 0.8712, val_loss: 0.8713, val_acc: 71.43%" for e in range(8)],
+        [f"Test set: Average loss: 2.3026, Accuracy: 980/10000 ({e}%)" for e in range(6)],
+        [f"epoch {e} cost: 1.3863 accuracy: 0.2500" for e in range(6)],
+        [f"iter {i} loss: {4.1 + 0.3 * (i % 3):.3f} grad_norm: 0.000" for i in range(12)],
+        [f"{{'loss': 0.0, 'grad_norm': 0.0, 'learning_rate': 1e-05, 'epoch': 0.{i}}}" for i in range(1, 10)],
+        [f"[Epoch {e}] val accuracy: 10.00%" for e in range(7)],
+    ],
+    ids=["fell to ln 2", "saturated", "frozen", "MNIST", "cost", "no gradients", "nought", "accuracy only"],
+)
+def test_other_ways_of_learning_nothing_in_other_loggers(texts: list[str]) -> None:
+    assert flat_loss(lines(*texts))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [f"[{e}/200] D loss: 0.6931 G loss: 0.6931" for e in range(12)],
+        [f"epoch {e} d_loss: 0.6931 acc: 0.5000" for e in range(12)],
+        [f"{{'loss': 0.6931, 'grad_norm': 2.1, 'rewards/margins': 0.0, 'epoch': 0.0{i}}}" for i in range(8)],
+        [f"epoch {e} loss: 0.0003 acc: 1.0000" for e in range(12)],
+        [f"epoch {e} loss: {x} acc: {a}" for e, (x, a) in enumerate([("1.90", "0.31"), ("0.91", "0.72"), ("0.52", "0.85"), *[("0.41", "0.88")] * 3])],
+        [f"epoch {e} val_acc: 0.5000" for e in range(4)],
+        [f"epoch {e} val_acc: 0.9{e}00" for e in range(8)],
+        [f"{{'loss': {2.1 - 0.1 * i:.2f}, 'grad_norm': 0.0}}" for i in range(10)],
+        [f"Resumed from step {s}: loss: 0.2131 lr: 1e-7" for s in range(10)],
+        [f"step {s} loss=0.69 acc=0.5{s}" for s in range(9)],
+    ],
+    ids=["GAN", "discriminator", "DPO", "learnt", "plateau", "short", "rising", "norm not logged", "resumed", "coarse"],
+)
+def test_runs_that_stand_still_for_other_reasons_are_left_alone(texts: list[str]) -> None:
+    assert flat_loss(lines(*texts)) == []
+
+
+@pytest.mark.parametrize(
     ("text", "component"),
     [
         ("Epoch [1][150/5808]  lr: 1.000e-02, loss_cls: 0.4, loss_bbox: nan, loss: nan", "loss_bbox"),

@@ -19,14 +19,16 @@ if TYPE_CHECKING:
     from aifix.model import Line
 
 NUMBER = r"[-+]?(?:\d+\.\d*(?:[eE][-+]?\d+)?|\d+(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)"
-_SPLIT = r"train(?:ing)?|val(?:id(?:ation)?)?|eval|test|total|avg|mean"
+_SPLIT = r"train(?:ing)?|val(?:id(?:ation)?)?|eval|test|total|avg|average|mean"
 _SAYS = r"['\"]?\s*(?:[:=|]|\bis\b|\bof\b|\s)\s*\[?\(?"
 _LOSS = lazy_re(
-    rf"(?i)(?<![\w.])['\"]?(?P<name>(?:(?:{_SPLIT})[ ])?(?:[\w./-]*[_./-])?(?:loss|nll|cross_entropy)(?:[_./-][\w./-]*)?|[a-z]+loss)"
+    rf"(?i)(?<![\w.])['\"]?(?P<name>(?:(?:{_SPLIT})[ ])?(?:[\w./-]*[_./-])?"
+    rf"(?:loss|nll|cross[_ -]?entropy|xent|bce|cost|objective)(?:[_./-][\w./-]*)?|[a-z]+loss)"
     rf"{_SAYS}(?P<value>{NUMBER})(?![\w.%])"
 )
 _ACCURACY = lazy_re(
-    rf"(?i)(?<![\w.])['\"]?(?P<name>[\w./-]*acc(?:uracy)?(?:@1|_?top_?1|1)?|top-?1)['\"]?\s*(?:[:=|]|\bis\b|\bof\b|\s)\s*\[?\(?(?P<value>{NUMBER})\s?(?P<percent>%?)"
+    rf"(?i)(?<![\w.])['\"]?(?P<name>[\w./-]*acc(?:uracy)?(?:@1|_?top_?1|1)?|top-?1)['\"]?\s*(?:[:=|]|\bis\b|\bof\b|\s)\s*\[?\(?(?P<value>{NUMBER})"
+    rf"(?:\s?/\s?(?P<of>[1-9]\d*)\b)?\s?(?P<percent>%?)"
 )
 _NORM = lazy_re(rf"(?i)(?<![\w.])['\"]?(?P<name>g(?:rad(?:ient)?)?[_ -]?norm|total[_ -]norm)['\"]?\s*[:=|\s]\s*\[?\(?(?P<value>{NUMBER})(?![\w.])")
 
@@ -42,6 +44,14 @@ SMALL = 12
 VANISHED = 1e-6
 """Gradient norm below which nothing moves (float32's relative precision is 1e-7)."""
 CITED = 6
+ENDLESS = 6
+"""So often in a row one and the same value is no chance."""
+FINE, COARSE = 3, 2
+"""Digits after the point that make sameness tell something, of a loss and of an accuracy."""
+LOW, HIGH = 0.05, 0.97
+"""A loss below, or an accuracy above: it is learnt."""
+GUESSED = (4, 5, 6, 7, 8, 9, 10, 12, 15, 16, 20, 21, 25, 40, 43, 50, 100, 101, 102, 120, 196, 200, 257, 365, 525, 1000)
+"""Numbers of classes that a lone accuracy is compared with: a half and a third are other things as well."""
 
 
 class Detection(NamedTuple):
@@ -57,15 +67,20 @@ class _Point(NamedTuple):
     value: float
 
 
-def _series(lines: Sequence[Line], expression: re.Pattern[str], word: str) -> dict[str, list[_Point]]:
+def _series(lines: Sequence[Line], expression: re.Pattern[str], words: tuple[str, ...]) -> dict[str, list[_Point]]:
     found: dict[str, list[_Point]] = defaultdict(list)
     for index, line in enumerate(lines):
-        if line.rank not in (None, 0) or word not in line.text.lower() or len(line.text) > 4000:
+        if line.rank not in (None, 0) or len(line.text) > 4000:
+            continue
+        lower = line.text.lower()
+        if not any(word in lower for word in words):
             continue
         for match in expression.finditer(line.text):
-            value = float(match["value"])
+            value, text = float(match["value"]), match["value"]
+            if "of" in match.re.groupindex and match["of"]:  # 980/10000
+                value, text = value / float(match["of"]), f"{value / float(match['of']):.4f}"
             if math.isfinite(value):
-                found[match["name"].lower().strip(" '\"")].append(_Point(index, match["value"], value))
+                found[match["name"].lower().strip(" '\"")].append(_Point(index, text, value))
     return found
 
 
@@ -79,6 +94,50 @@ def _flat(points: Sequence[_Point]) -> bool:
     if mean <= 0 or max(settled) - min(settled) > FLAT * mean:
         return False
     return values[0] - settled[-1] < IMPROVED * abs(values[0])
+
+
+def _standing(points: Sequence[_Point]) -> list[_Point]:
+    """Give the longest end of a series in which the printed value never changes."""
+    last = points[-1].text
+    count = next((at for at, point in enumerate(reversed(points)) if point.text != last), len(points))
+    return list(points[len(points) - count :])
+
+
+def _digits(text: str) -> int:
+    """Count the digits after the point: how finely a value is printed."""
+    return len(text.partition(".")[2]) if "e" not in text.lower() else 0
+
+
+def _collapsed(points: Sequence[_Point]) -> int | None:
+    """Give the number of classes where a series ends in exactly ln(classes), over and over: the outputs no longer depend on the input.
+
+    Two players at their equilibrium (a GAN's losses) look the same, hence the names.
+    """
+    end = _standing(points)
+    if len(end) < ENDLESS or len(end) < len(points) / 2 or _digits(end[-1].text) < FINE:
+        return None
+    return next((classes for classes in range(2, SMALL) if abs(end[-1].value - math.log(classes)) <= 0.6 * 10 ** -_digits(end[-1].text)), None)
+
+
+def _frozen(losses: Sequence[_Point], accuracy: Sequence[_Point]) -> bool:
+    """Tell whether loss and accuracy are printed the same over and over from (nearly) the start: nothing reaches the weights."""
+    loss, share = _standing(losses), _standing(accuracy)
+    least = min(len(loss), len(share))
+    if least < ENDLESS or len(loss) < 0.8 * len(losses) or len(share) < 0.8 * len(accuracy):
+        return False
+    if _digits(loss[-1].text) < FINE or _digits(share[-1].text) < COARSE:
+        return False
+    full = 100 if share[-1].value > 1 else 1
+    return loss[-1].value > LOW and share[-1].value < HIGH * full and losses[0].value - loss[-1].value < IMPROVED * abs(losses[0].value)
+
+
+def _at_chance(accuracy: Sequence[_Point]) -> int | None:
+    """Give the number of classes where a whole run prints one accuracy only, and that of a guess ("10.00 %")."""
+    if len(_standing(accuracy)) < max(len(accuracy), ENDLESS) or _digits(accuracy[-1].text) < COARSE:
+        return None
+    value = accuracy[-1].value / (100 if accuracy[-1].value > 1 else 1)
+    step = 0.6 * 10 ** -_digits(accuracy[-1].text) / (100 if accuracy[-1].value > 1 else 1)
+    return next((classes for classes in GUESSED if abs(value - 1 / classes) <= step), None)
 
 
 def _classes(loss: float, accuracies: Sequence[float]) -> int | None:
@@ -96,8 +155,8 @@ def _classes(loss: float, accuracies: Sequence[float]) -> int | None:
 
 def flat_loss(lines: Sequence[Line]) -> list[Detection]:
     """Find a run whose loss stays that of a guess, or whose gradients have vanished while the loss stands still."""
-    losses = _series(lines, _LOSS, "loss")
-    accuracy_series = _series(lines, _ACCURACY, "acc")
+    losses = _series(lines, _LOSS, ("loss", "nll", "entropy", "xent", "bce", "cost", "objective"))
+    accuracy_series = _series(lines, _ACCURACY, ("acc", "top"))
     # Accuracies are fractions or percents; both readings of a value below 1.5 % are allowed.
     stuck = [
         points
@@ -105,25 +164,73 @@ def flat_loss(lines: Sequence[Line]) -> list[Detection]:
         if len(points) >= LEAST and max(p.value for p in points[1:]) - min(p.value for p in points[1:]) <= 0.03 * max(p.value for p in points)
     ]
     accuracies = [reading for points in stuck for reading in (points[-1].value, points[-1].value / 100) if 0 < reading < 1]
-    norms = _series(lines, _NORM, "norm")
+    norms = _series(lines, _NORM, ("norm",))
     vanished = next((points for points in norms.values() if len(points) >= LEAST and all(point.value < VANISHED for point in points[1:])), None)
+    balanced: bool | None = None
     for name in sorted(losses, key=lambda name: (not name.startswith(("val", "eval", "valid", "test")), name)):
         points = losses[name]
-        if not _flat(points):
+        beside = _beside(name, accuracy_series)
+        guess, idle = _guessed(points, accuracies, told=bool(stuck)), _flat(points) and vanished is not None
+        if guess is None and not idle:
+            idle = any(_frozen(points, accuracy) for accuracy in beside) or _idle(points, vanished)
+        if guess is None and not idle:
+            continue
+        if vanished is None and balanced is None:
+            balanced = _PLAYERS.search(" ".join(losses)) is not None or any(_PREFERS.search(line.text) for line in lines if len(line.text) <= 4000)
+        if vanished is None and balanced:
             continue
         last = points[-1]
-        classes = _classes(last.value, accuracies)
-        if classes is None and vanished is None:
-            continue
         captures = {"loss": last.text, "loss_name": name, "first_loss": points[0].text, "points": str(len(points))}
-        if classes is not None:
-            captures["classes"] = str(classes)
-        if stuck:
-            beside = [point.text for series in stuck for point in series if point.line == last.line]
-            captures["accuracy"] = beside[0] if beside else stuck[0][-1].text
+        if guess is not None:
+            captures["classes"] = str(guess)
+        shown = [point.text for series in (*stuck, *beside) for point in series if point.line == last.line]
+        if shown or stuck:
+            captures["accuracy"] = shown[0] if shown else stuck[0][-1].text
         if vanished is not None:
             captures["grad_norm"] = vanished[-1].text
         return [Detection(point.line, captures) for point in points[-CITED:]]
+    return [] if losses else _only_accuracy(accuracy_series)
+
+
+def _guessed(points: Sequence[_Point], accuracies: Sequence[float], *, told: bool) -> int | None:
+    """Give the number of classes where a loss is, or has become, that of a guess; a coarsely printed one needs an accuracy that tells it too."""
+    classes = _classes(points[-1].value, accuracies) if _flat(points) else None
+    if classes is not None and (told or _digits(points[-1].text) >= FINE):
+        return classes
+    return _collapsed(points)
+
+
+_PLAYERS = lazy_re(r"(?i)(?:^|[\s_./-])(?:[dg]|gan|adv\w*|disc\w*|gen\w*|critic|fake|real|policy|actor|pi|pg|vf|value|ppo)(?:[\s_./-]|\d|loss|$)")
+"""Losses of two players, or of a policy: standing still is their balance, or tells nothing."""
+_PREFERS = lazy_re(
+    r"\b[DG][ _-]?[Ll]oss\b|\b(?:[Dd]iscriminator|[Gg]enerator)[ _]?(?:\w+[ _])?[Ll]oss"
+    r"|rewards?/(?:chosen|rejected|margins|accuracies)|logps/|\b(?:DPO|ORPO|GRPO|PPO)Trainer\b"
+)
+"""Two players again; and training on preferences starts at ln 2, and stays there while the rate warms up."""
+
+
+def _idle(points: Sequence[_Point], vanished: Sequence[_Point] | None) -> bool:
+    """Tell whether all gradients are nought and the loss did not fall, however it wavers from batch to batch."""
+    if vanished is None or len(vanished) < ENDLESS or any(point.value != 0 for point in vanished) or len(points) < ENDLESS:
+        return False
+    quarter = max(len(points) // 4, 2)
+    first, last = (sum(point.value for point in part) / quarter for part in (points[:quarter], points[-quarter:]))
+    return last >= (1 - IMPROVED) * first
+
+
+def _beside(name: str, series: dict[str, list[_Point]]) -> list[list[_Point]]:
+    """Give the accuracies that belong to a loss: of the same split, as their names say."""
+    held = name.startswith(("val", "eval", "test"))
+    return [points for other, points in series.items() if other.startswith(("val", "eval", "test")) is held and len(points) >= LEAST]
+
+
+def _only_accuracy(series: dict[str, list[_Point]]) -> list[Detection]:
+    """Find a run that prints no loss, and always the accuracy of a guess."""
+    for points in series.values():
+        classes = _at_chance(points) if points else None
+        if classes is not None:
+            captures = {"accuracy": points[-1].text, "points": str(len(points)), "classes": str(classes)}
+            return [Detection(point.line, captures) for point in points[-CITED:]]
     return []
 
 
@@ -213,7 +320,7 @@ def grad_norm(lines: Sequence[Line]) -> list[Detection]:
         )
         if run is None and not exploded:
             continue
-        chosen = points[run : run + RUN] if run is not None else points[-RUN:]
+        chosen = points[run : run + CITED] if run is not None else points[-RUN:]
         _, value, _, at_step, rate_text = chosen[0]
         captures = {"grad_norm": value, **({"step": at_step} if at_step else {}), **({"learning_rate": rate_text} if rate_text else {})}
         if exploded and finite:

@@ -105,15 +105,17 @@ _PROCESS = lazy_re(r"\bpid[:=]? ?(\d{2,9})\b|\b(?:sub)?process (\d{2,9})\b")
 _HOST = lazy_re(r"^\s+host\s+: (?P<host>[\w.-]+)|^(?P<at>[A-Za-z][\w.-]*\d[\w.-]*|localhost):\d+:\d+ \[\d+\]|\bip=(?P<ip>[\d.]{7,15})\b")
 _LOCAL_RANK = lazy_re(r"--local[_-]rank[= ](\d+)|\blocal_rank\b[\"']?\s?[:=] ?(\d+)")
 _CARD = lazy_re(
-    r"(?i:\bname: |Device \d+: |\bGPU[ :]+(?:\d+[: ]+)?|\bon (?:an? )?|\|\s+\d+\s+)?"
-    r"\b((?:NVIDIA|Tesla|GeForce|Quadro|GRID|AMD Radeon|AMD Instinct) (?:[A-Z][A-Za-z]* )?[A-Z]{0,4}\d[\w-]*(?: (?:Ti|SUPER|Super|XT|XTX|PCIe|NVL|SXM\d|\d+ ?GB|Laptop GPU)\b)*)"
+    r"\b((?:NVIDIA|Tesla|GeForce|Quadro|GRID|AMD Radeon|AMD Instinct) (?:[A-Z][A-Za-z]* )?[A-Z]{0,4}\d[\w-]*"
+    r"(?: (?:Ti|SUPER|Super|XT|XTX|PCIe|NVL|SXM\d|\d+ ?GB|Laptop GPU)\b)*)"
 )
 _VERSION = lazy_re(
-    r"(?i)\b((?:py)?torch(?:vision|audio)?|cuda|cudnn|nccl|driver|tensorflow|keras|jax(?:lib)?|transformers|accelerate|deepspeed|vllm|onnxruntime|tensorrt(?:-llm)?|numpy|triton|megatron-core|lightning|ray)"
+    r"(?i)\b((?:py)?torch(?:vision|audio)?|cuda|cudnn|nccl|driver|tensorflow|keras|jax(?:lib)?|transformers|accelerate|deepspeed|vllm"
+    r"|onnxruntime|tensorrt(?:-llm)?|numpy|triton|megatron-core|lightning|ray)"
     r"(?:[ _-]version)?[\"']?(?:\s*[:=]{1,2}\s*|[ -])[\"']?v?(\d+\.\d+[\w.+]*)"
 )
 _PROGRESS = lazy_re(
-    r"(?i)\b((?:epoch|step|iter(?:ation)?|global_step)\b\W{0,3}\[?\d+(?:\s?[/,|]\s*\d+)?\]?(?:\[\s*\d+\s?/\s?\d+\])?(?:,? (?:step|iter(?:ation)?|batch)\W{0,3}\d+(?:/\d+)?)?)"
+    r"(?i)\b((?:epoch|step|iter(?:ation)?|global_step)\b\W{0,3}\[?\d+(?:\s?[/,|]\s*\d+)?\]?(?:\[\s*\d+\s?/\s?\d+\])?"
+    r"(?:,? (?:step|iter(?:ation)?|batch)\W{0,3}\d+(?:/\d+)?)?)"
 )
 
 
@@ -164,19 +166,17 @@ def _around(candidate: Candidate, document: Document, near: list[int]) -> None:
             pid = match[1] or match[2]
             if pid not in pids and len(pids) < MENTIONED:
                 pids.append(pid)
-        if "host" not in facts and (found := _HOST.search(text)):
-            facts["host"] = Fact(host := found["host"] or found["at"] or found["ip"], host)
+        if "machine" not in facts and (found := _HOST.search(text)):
+            facts["machine"] = Fact(host := found["host"] or found["at"] or found["ip"], host)
         if "local_rank" not in facts and "rank" in text and (found := _LOCAL_RANK.search(text)):
-            facts["local_rank"] = Fact(found[0], int(found[1] or found[2]))
+            facts["local_rank"] = Fact(text := found[1] or found[2], int(text))
         if "gpu_name" not in facts and (found := _CARD.search(text)):
             facts["gpu_name"] = Fact(found[1], found[1])
         for match in _VERSION.finditer(text):
             versions.setdefault(match[1].lower(), f"{match[1]} {match[2].rstrip('.')}")
         if "progress" not in facts and index <= candidate.first and (found := _PROGRESS.search(text)):
             facts["progress"] = Fact(found[1], found[1])
-    if pids and "pid" not in facts:
-        facts["pid"] = Fact(pids[0], int(pids[0]))
-    if len(pids) > 1:
+    if pids:
         facts.setdefault("pids", Fact(", ".join(pids), [int(pid) for pid in pids]))
     if versions:
         facts.setdefault("versions", Fact(", ".join(versions.values()), list(versions.values())))
@@ -184,14 +184,21 @@ def _around(candidate: Candidate, document: Document, near: list[int]) -> None:
 
 MENTIONED = 16
 """Figures and names that are listed of the lines that were hit."""
+_COUNT = r"[-+]?\d[\w.+-]*\b"
 _FIGURE = lazy_re(
-    r"(?:(?<![\w./\\-])[A-Za-z][\w-]*[ ]){0,2}(?<![\w./\\])-{0,2}[A-Za-z][\w.]*(?:\(\))?(?:[ ]?(?:==|>=|<=|~=|[=:<>@#(\[])[ ]?|[ ]is[ ]|[ ])\"?[\^~]?"
-    r"[-+]?\d[\w.+-]*(?:[)\]]|\b)|\((?:-?\d+)(?:, ?-?\d+)*\)|\[(?:-?\d+)(?:, ?-?\d+)*\]"
+    rf"(?:(?<![\w./\\-])[A-Za-z][A-Za-z-]*[ ]){{0,2}}(?<![\w./\\])-{{0,2}}[A-Za-z](?:[\w-]|\.[A-Za-z])*(?:\(\))?"
+    rf"(?:[ ]?(?:==|>=|<=|~=|[=:<>@#])[ ]?\"?[\^~]?{_COUNT}|(?:[ ]is)?[ ]{_COUNT}|[ ]?\({_COUNT}\)|[ ]?\[{_COUNT}\])"
+    r"|\(-?\d+(?:, ?-?\d+)*,?\)|\[-?\d+(?:, ?-?\d+)*\]"
 )
+"""A number with the words before it ("dimension 3", "--local_rank=7", "torch>=2.1"), or numbers in brackets."""
 _NAMED = lazy_re(
-    r"<class '[\w.]+'>|(?<![\w])'[^'\n]{1,100}'|\"[^\"\n]{1,100}\"|`[^`'\n]{1,100}[`']|(?:[A-Za-z]:)?(?:[\w.+-]*[/\\])+[\w.+-]+|\b[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)+\b"
+    r"<class '[\w.]+'>|(?<![\w])'[^'\n]{1,100}'(?!\w)|\"[^\"\n]{1,100}\"|`[^`'\n]{1,100}[`']"
+    r"|(?<![\w:/\\.])(?:[A-Za-z]:[/\\])?(?:[\w.+-]*[/\\])+[\w.+-]+|\b[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)+\b"
     r"|\b[A-Za-z]\w*_\w+|\b[A-Z][a-z0-9]+[A-Z]\w*"
 )
+"""What is quoted, a class, a path, a dotted or compound identifier."""
+_NO_NAME = lazy_re(r"(?:\w*(?:Error|Exception|Warning)|(?:is|and|his)/\w+)$")
+_SOURCE = lazy_re(r"\.(?:py|cc?|cpp|cuh?|h|hpp|c):\d+$")
 
 
 def _mentions(candidate: Candidate, document: Document) -> None:
@@ -204,6 +211,8 @@ def _mentions(candidate: Candidate, document: Document) -> None:
         for index in sorted(candidate.lines, key=lambda index: (index != candidate.first, index))[:REREAD] + candidate.support[:REREAD]:
             for match in expression.finditer(document.lines[index].text[:MAX_TEXT]):
                 text = match[0].strip()
+                if _NO_NAME.match(text) or _SOURCE.search(text) or text.startswith('" '):
+                    continue
                 if len(found) < MENTIONED and not any(text in other for other in (*known, *found)):
                     found.append(text)
         if found:
