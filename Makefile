@@ -2,6 +2,7 @@
 #   make demo     a real failed run, piped through aifix
 #   make test     everything that a machine without a GPU can run
 #   make check    ruff and mypy
+#   make bench    every performance figure, beside its yardstick (BENCH_ARGS=--short for a minute's worth)
 
 PYTHON ?= python3
 VENV := .venv
@@ -12,7 +13,7 @@ TORCH_INDEX ?=
 PYTEST_ARGS ?= -n auto --dist loadgroup
 SOURCES := pyproject.toml hatch_build.py $(shell find src rules kb tui -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: demo test check format clean
+.PHONY: demo test bench check format clean
 
 demo: $(VENV)/.installed
 	@log=$$($(BIN)/python -m aifix.examples cuda-oom) && echo "$$ cat $$log | aifix" && \
@@ -21,6 +22,9 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -m 'not gpu' $(PYTEST_ARGS)
+
+bench: $(VENV)/.installed
+	$(BIN)/python bench/run.py $(BENCH_ARGS)
 
 check: $(VENV)/.lint
 	$(BIN)/ruff check .

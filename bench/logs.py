@@ -59,7 +59,7 @@ def lines(line: Callable[[int], bytes]) -> Iterator[bytes]:
 
 
 def adversarial(cores: list[str]) -> Callable[[int], bytes]:
-    """Give lines of which two in five nearly hit: a literal core with its last three characters changed, or a gate word within a word."""
+    """Give lines of which two in five nearly hit: a literal with its last three characters changed."""
     chosen = random.Random(7).sample([core[1:] for core in cores if len(core) > 12], min(600, len(cores)))  # noqa: S311
     near = [(core[:-3] + "qzj").encode("utf-8", "replace").replace(b"\n", b" ") for core in chosen]
 
@@ -69,6 +69,13 @@ def adversarial(cores: list[str]) -> Callable[[int], bytes]:
         return healthy_line(number)
 
     return line
+
+
+def worried(number: int) -> bytes:
+    """Give lines of which two in five have a word that failures have too."""
+    if number % 5 < 2:
+        return b"2024-05-01 12:00:01 INFO step %d: 0 errors, 0 failed, validation error 0.%d\n" % (number, number % 97)
+    return healthy_line(number)
 
 
 def ranks(number: int) -> bytes:

@@ -10,6 +10,7 @@ import argparse
 import json
 import os
 import platform
+import re
 import shutil
 import statistics
 import subprocess
@@ -20,10 +21,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[1] / "src")]
 
 import logs
 from measure import Place, first_byte, latency, paired
+
+from aifix.match.keeper import GATES
 
 ROOT = Path(__file__).resolve().parents[1]
 TEE = """
@@ -107,10 +110,12 @@ class Bench:
         return block[:size].rpartition(b"\n")[0] + b"\n"
 
     def _log(self, kind: str, size: int) -> Path:
-        cores = list(self.matcher["cores"])
+        gates = [gate.decode() for gate in GATES]
+        cores = [core for core in self.matcher["cores"] if not any(gate in core.lower() for gate in gates)]
         sources = {
             "healthy": lambda: logs.cycle(logs.healthy_line),
             "adversarial": lambda: logs.cycle(logs.adversarial(cores)),
+            "error words": lambda: logs.cycle(logs.worried),
             "one endless line": lambda: logs.endless(b"x" * logs.BLOCK),
             "short lines": lambda: logs.cycle(lambda number: b"%d\n" % (number % 1000)),
             "1,024 ranks": lambda: logs.cycle(logs.ranks),
@@ -121,12 +126,14 @@ class Bench:
     def streams(self) -> None:
         """Measure throughput and memory."""
         patterns = self.scratch / "patterns"
-        patterns.write_text("\n".join(dict.fromkeys(item[2] for item in self.matcher["signatures"] if item[2])) + "\n", "utf-8")
+        patterns.write_text(
+            "\n".join(dict.fromkeys(re.sub(r"\(\?P<\w+>", "(?:", item[2]) for item in self.matcher["signatures"] if item[2])) + "\n", "utf-8"
+        )
         literals = self.scratch / "literals"
         literals.write_text("\n".join(dict.fromkeys(core[1:] for core in self.matcher["cores"] if "\n" not in core)) + "\n", "utf-8")
         rg = shutil.which("rg")
         limits = {"healthy": (0.75, 5.0), "adversarial": (0.4, 3.5)}
-        for kind in ("healthy", "adversarial", "one endless line", "short lines", "1,024 ranks", "binary"):
+        for kind in ("healthy", "adversarial", "error words", "one endless line", "short lines", "1,024 ranks", "binary"):
             size = self.size if kind in limits else min(self.size, 100_000_000)
             path = self._log(kind, size)
             ours = partial(self.place.stream, [self.aifix, "-q", "--no-probe"], path)

@@ -17,17 +17,24 @@ READ = 256 << 10
 """Bytes of one read, and of a buffer that is full."""
 OVERLAP = 256
 """Bytes of an endless line that are searched again with what follows: no literal is longer."""
-FIRST_PAGES = 64
-LAST_PAGES = 64
-"""Pages with hits that are kept from the start and from the end."""
+FIRST_PAGES, LAST_PAGES = 24, 40
+"""Pages with a rule's literal that are kept from the start and from the end, their neighbours among them."""
+FIRST_GATED, LAST_GATED = 8, 16
+"""Likewise, pages that have no more than a gate word: a log may say `0 errors` on every line."""
+STRONG, GATED = 2, 1
+"""How a page was hit: by a rule's literal, or by a gate word alone."""
 ENDS = 256 << 10
 """Bytes at either end of a large input in which losses are looked at."""
 GATES = (
     b"traceback (most recent", b"error", b"err!", b"fatal", b"exception", b"panic", b"failed", b"failure", b"failing", b"aborted",
-    b"killed", b"core dumped", b"fault", b"oom", b"cancelled", b"terminate", b"xid (", b"assert", b"timeout", b"timed out", b"unsupported",
-    b"not supported", b"mismatch", b"not match", b"cannot", b"can't", b"could not", b"couldn't", b"unable", b"not found", b"no such",
-    b"invalid", b"denied", b"exit status", b"exit code", b"exitcode", b"deadlock", b"undefined symbol", b"nan", b"missing",
-    b"out of memory", b"unexpected", b"must be", b"does not", b"too old", b"too new", b"refused", b"illegal", b"corrupt",
+    b"killed", b"core dumped", b" fault", b"segfault", b"_fault", b"cancelled", b"terminate", b"xid (", b"assert", b"timeout",
+    b"timed out", b"unsupported", b"not supported", b"mismatch", b"not match", b"cannot", b"can't", b"could not", b"couldn't",
+    b"unable", b"not found", b"no such", b"invalid", b"denied", b"exit status", b"exit code", b"exitcode", b"deadlock",
+    b"undefined symbol", b"missing", b"out of memory", b"unexpected", b"must be", b"does not", b"too old", b"too new", b"refused",
+    b"illegal", b"corrupt",
+    # short ones by what stands beside them: `finance`, `room` and `default` are on many a healthy line
+    b" oom", b"oomk", b"-oom", b"_oom", b"oom-", b"oom_", b"oom:", b"(oom",
+    b" nan", b"=nan", b":nan", b"(nan", b"[nan", b",nan", b"'nan", b'"nan', b"|nan",
 )  # fmt: skip
 """Words, in lower case, of which at least one stands in nearly every failed run's output; a log without them, and without a core, is healthy."""
 
@@ -47,13 +54,13 @@ class Keeper:
         """Where the next page begins in the buffer: what stands before was in the page before, and is only searched again."""
         self._find: Hits | None = None
         self._paging = False
-        self._pages: list[tuple[bytes, bool]] = []
+        self._pages: list[tuple[bytes, int]] = []
         self._hit = False
         self._line = 1
-        self._first: list[tuple[int, bytes]] = []
-        self._last: list[tuple[int, bytes]] = []
+        self._kept: tuple[list[tuple[int, bytes]], ...] = ([], [], [], [])
+        """First and last pages with a literal, first and last ones with a gate word."""
         self._previous: tuple[int, memoryview] | None = None
-        self._keep_next = False
+        self._keep_next = 0
 
     def room(self) -> memoryview:
         """Give the place for the next read: at least `READ` bytes."""
@@ -102,7 +109,7 @@ class Keeper:
         if self._paging:
             self._take(ends, hits)
         else:
-            self._pages += [(bytes(self._view[ends[page - 1] : ends[page]]), page in hits) for page in range(1, len(ends))]
+            self._pages += [(bytes(self._view[ends[page - 1] : ends[page]]), hits.get(page, 0)) for page in range(1, len(ends))]
             if self.total > WHOLE:
                 self._begin_paging()
         spare = self._spare if self._spare is not None else bytearray(2 * READ)
@@ -116,24 +123,20 @@ class Keeper:
     def _finder(self) -> "Hits":
         from aifix.match import scan
 
-        if self._cores is None:
-            cores = [line.partition(b"\t")[2] for line in load().split(b"\n")[2:]]
-        else:
-            cores = [*self._cores, *(b"i" + gate for gate in GATES)]
-        return scan.finder(cores or own_cores())
+        return scan.finder(self._cores if self._cores is not None else literals(), [b"i" + gate for gate in GATES])
 
     def _begin_paging(self) -> None:
         """Give up what has no hit of the pages that were kept so far."""
         self._paging = True
         pages, self._pages = self._pages, []
         for page, hit in pages:
-            self._take([0, len(page)], [1] if hit else [], page)
+            self._take([0, len(page)], {1: hit} if hit else {}, page)
 
-    def _take(self, ends: list[int], hits: list[int], whole: bytes | None = None) -> None:
+    def _take(self, ends: list[int], hits: dict[int, int], whole: bytes | None = None) -> None:
         """Take the pages of a buffer, or one page apart: keep those with hits, and their neighbours."""
         buffer: bytes | bytearray = whole if whole is not None else self._buffer
         view = memoryview(buffer)
-        if not hits and not self._keep_next and self._first:
+        if not hits and not self._keep_next and self._kept[0]:
             size = len(ends)
             line = self._line + buffer.count(b"\n", ends[0], ends[size - 2])
             self._previous = (line, view[ends[size - 2] : ends[size - 1]])
@@ -141,25 +144,28 @@ class Keeper:
             return
         for page in range(1, len(ends)):
             start, end = ends[page - 1], ends[page]
-            hit = page in hits
+            hit = hits.get(page, 0)
             if hit and self._previous is not None:
-                self._retain(self._previous[0], bytes(self._previous[1]))
-                self._previous = None
-            if hit or self._keep_next or not self._first:
-                self._retain(self._line, bytes(view[start:end]))
+                self._retain(self._previous[0], bytes(self._previous[1]), hit)
+            if hit or self._keep_next or not self._kept[0]:
+                self._retain(self._line, bytes(view[start:end]), hit or self._keep_next or STRONG)
                 self._previous = None
             else:
                 self._previous = (self._line, view[start:end])
             self._keep_next = hit
             self._line += buffer.count(b"\n", start, end)
 
-    def _retain(self, line: int, page: bytes) -> None:
-        if len(self._first) < FIRST_PAGES:
-            self._first.append((line, page))
+    def _retain(self, line: int, page: bytes, hit: int) -> None:
+        if hit == STRONG:
+            (first, last), most, latest = self._kept[:2], FIRST_PAGES, LAST_PAGES
         else:
-            self._last.append((line, page))
-            if len(self._last) > LAST_PAGES:
-                del self._last[0]
+            (first, last), most, latest = self._kept[2:], FIRST_GATED, LAST_GATED
+        if len(first) < most:
+            first.append((line, page))
+        else:
+            last.append((line, page))
+            if len(last) > latest:
+                del last[0]
 
     def blocks(self) -> list[tuple[int, bytes]]:
         """Give what was kept: (number of its first line, bytes), in order, neighbours joined."""
@@ -169,7 +175,11 @@ class Keeper:
         previous = [] if self._previous is None else [(self._previous[0], bytes(self._previous[1]))]
         joined: list[tuple[int, list[bytes]]] = []
         following = -1
-        for number, page in [*self._first, *self._last, *previous, *([(self._line, rest)] if rest else [])]:
+        for number, page in [
+            *sorted((kept for listed in self._kept for kept in listed), key=_number),
+            *previous,
+            *([(self._line, rest)] if rest else []),
+        ]:
             if number == following and joined and joined[-1][1][-1].endswith(b"\n"):
                 joined[-1][1].append(page)
             else:
@@ -196,7 +206,7 @@ class Keeper:
         if rest and self._find(memoryview(rest), [0, len(rest)]):
             return False
         if self._paging:
-            kept = [page for _, page in self._first] + ([bytes(self._previous[1])] if self._previous else [])
+            kept = [page for _, page in self._kept[0]] + ([bytes(self._previous[1])] if self._previous else [])
         else:
             kept = [page for page, _ in self._pages]
         pages = -(-ENDS // PAGE)
@@ -248,6 +258,10 @@ def core_index(cores: list[bytes]) -> bytes:
 
 def load() -> bytes:
     """Read the compiled cores for the healthy pipe; none when there is no compiled base yet, or the user has rules of their own."""
+    return _compiled("cores.txt")
+
+
+def _compiled(name: str) -> bytes:
     import os
 
     from aifix.rulebase import paths
@@ -255,17 +269,24 @@ def load() -> bytes:
     if paths.has_user_rules():
         return b""
     try:
-        with open(os.path.join(paths.compiled_folder(), "cores.txt"), "rb") as stream:  # noqa: PTH118, PTH123 - pathlib costs start-up
+        with open(os.path.join(paths.compiled_folder(), name), "rb") as stream:  # noqa: PTH118, PTH123 - pathlib costs start-up
             return stream.read()
     except OSError:
         return b""
 
 
-def own_cores() -> list[bytes]:
-    """Give all literals of the base with the user's own rules: they are in no compiled file."""
+def literals() -> list[bytes]:
+    """Read all literals of all rules; with rules of the user's own they are in no compiled file, and the base is loaded."""
+    found = _compiled("literals.txt").split(b"\n")
+    if found != [b""]:
+        return found
     from aifix.rulebase.base import load as load_base
 
-    return [*(core.encode() for core in load_base().matcher.cores), *(b"i" + gate for gate in GATES)]
+    return [core.encode() for core in load_base().matcher.cores if "\n" not in core]
+
+
+def _number(page: tuple[int, bytes]) -> int:
+    return page[0]
 
 
 def _stands_still(data: bytes) -> bool:

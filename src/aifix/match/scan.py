@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    Hits = Callable[[memoryview, list[int]], list[int]]
+    Hits = Callable[[memoryview, list[int]], dict[int, int]]
 
 _MAGIC = b"aifix hyperscan 1\n"
 _SHORT = rb"\x01\x02\x03"
@@ -171,33 +171,37 @@ def _tidy(folder: str, path: str, keep: int = 8) -> None:
         os.unlink(entry.path)  # noqa: PTH108
 
 
-def finder(cores: "Sequence[bytes]") -> "Hits":
+def finder(cores: "Sequence[bytes]", gates: "Sequence[bytes]") -> "Hits":
     """Build what tells which pages hold any of the literals.
 
     Args:
-        cores: literals, each led by b's' (exact case) or b'i' (lower-cased, any case).
+        cores: literals of the rules, each led by b's' (exact case) or b'i' (lower-cased, any case).
+        gates: literals that tell less, likewise.
 
     Returns:
-        A function of a buffer and of its pages' ends (the first page begins at the first of them), that gives the places in that
-        list of the ends of the pages with a literal.
+        A function of a buffer and of its pages' ends (the first page begins at the first of them), that gives for each page with
+        a literal, by the place in that list of its end, 2 if one of the rules' is there and else 1.
     """
     cores = [core for core in cores if len(core) > 1]
-    made = database(cores, single=True)
-    return _by_hyperscan(made) if made is not None else _by_words(cores)
+    made = database([*cores, *gates], single=True)
+    return _by_hyperscan(made, len(cores)) if made is not None else _by_words(cores, gates)
 
 
-def _by_hyperscan(made: "Any") -> "Hits":
+def _by_hyperscan(made: "Any", cores: int) -> "Hits":
     stopped = hyperscan().ScanTerminated
     scan = made.scan
     first = 0
 
-    def stop(_core: int, _start: int, end: int, _flags: int, _context: object) -> bool:
+    def stop(_literal: int, _start: int, end: int, _flags: int, _context: object) -> bool:
         nonlocal first
         first = end
         return True
 
-    def find(data: memoryview, ends: list[int]) -> list[int]:
-        hits: list[int] = []
+    def strong(literal: int, *_rest: object) -> bool:
+        return literal < cores
+
+    def find(data: memoryview, ends: list[int]) -> dict[int, int]:
+        hits: dict[int, int] = {}
         at, last = ends[0], ends[-1]
         page = 1
         while at < last:
@@ -207,8 +211,12 @@ def _by_hyperscan(made: "Any") -> "Hits":
                 reached = at + first
                 while ends[page] < reached:
                     page += 1
-                hits.append(page)
-                at = ends[page]  # the rest of that page is kept anyway
+                try:
+                    scan(data[ends[page - 1] : ends[page]], match_event_handler=strong)
+                    hits[page] = 1
+                except stopped:
+                    hits[page] = 2
+                at = ends[page]
                 page += 1
                 continue
             break
@@ -217,9 +225,19 @@ def _by_hyperscan(made: "Any") -> "Hits":
     return find
 
 
-def _by_words(cores: "Sequence[bytes]") -> "Hits":
+def _by_words(cores: "Sequence[bytes]", gates: "Sequence[bytes]") -> "Hits":
     """Look page by page for the literals' words: a tenth of Hyperscan's speed, and a hundred times that of `re`'s alternation."""
     from aifix.match.keeper import core_index, stands
 
-    index = core_index(list(cores))
-    return lambda data, ends: [page for page in range(1, len(ends)) if stands(bytes(data[ends[page - 1] : ends[page]]), index)]
+    strong, weak = core_index(list(cores)), core_index(list(gates))
+
+    def find(data: memoryview, ends: list[int]) -> dict[int, int]:
+        hits: dict[int, int] = {}
+        for page in range(1, len(ends)):
+            text = bytes(data[ends[page - 1] : ends[page]])
+            hit = 2 if stands(text, strong) else int(stands(text, weak))
+            if hit:
+                hits[page] = hit
+        return hits
+
+    return find

@@ -88,6 +88,7 @@ def encode(rules: list[Rule], catalogues: dict[str, dict[str, Any]], mark: str =
     listed = wordings(rules)
     return {
         "cores.txt": core_index([*(b"i" + gate for gate in GATES), *_gateless(rules)]),
+        "literals.txt": b"\n".join(core.encode() for core in part.cores if "\n" not in core),
         "matcher.json": msgspec.json.encode(part),
         "texts.json": msgspec.json.encode({rule.id: rule for rule in rules}),
         "catalogues.json": msgspec.json.encode(catalogues),
