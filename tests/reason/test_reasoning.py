@@ -138,3 +138,26 @@ def test_a_message_within_quoted_source_is_not_an_utterance() -> None:
 def test_catalogues_speak_in_rules() -> None:
     rule = "id: gpu.xid\nsignatures: [{pattern: 'NVRM: Xid .*: {xid:int},'}]\nexplain: 'It means: {catalogue(\"xid\", xid, \"meaning\")}. Unknown {catalogue(\"xid\", 1)}.'"
     assert diagnose("NVRM: Xid (PCI:0000:01:00): 79, GPU lost", rule).diagnoses[0].explanation == "It means: GPU has fallen off the bus."
+
+
+RETRIED = """
+step 40 | loss 2.31
+torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB
+Retrying with batch size 8
+step 41 | loss 2.30
+step 42 | loss 2.28
+step 43 | loss 2.21
+epoch 1 done, loss 2.20
+saved out/last.pt
+"""
+
+
+def test_a_failure_that_was_tried_again_in_a_run_that_ends_well_is_a_hint() -> None:
+    report = diagnose(RETRIED, OOM)
+    assert not report.failed
+    assert [hint.id for hint in report.hints] == ["cuda.oom"]
+
+
+def test_the_same_failure_counts_when_the_run_does_not_end_well() -> None:
+    assert diagnose(RETRIED + "Aborted (core dumped)\n", OOM).diagnoses[0].id == "cuda.oom"
+    assert diagnose("\n".join(RETRIED.splitlines()[:5]), OOM).diagnoses[0].id == "cuda.oom"

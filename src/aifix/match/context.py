@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aifix.lazy import lazy_re
+from aifix.match.ending import ended_well, tried_again
 from aifix.match.regex import PatternError, compile_pattern
 from aifix.match.search import searcher
 
@@ -24,10 +25,17 @@ def fitting(hits: Iterable[Hit], document: Document, rules: Mapping[str, Rule]) 
         rules: the base.
     """
     kept = []
-    for hit in hits:
+    listed = list(hits)
+    well = bool(listed) and ended_well(document, max(hit.line for hit in listed))
+    raised = {line for traceback in document.tracebacks for line in range(traceback.start, traceback.end)} if well else set()
+    for hit in listed:
         signature = rules[hit.rule].signatures[hit.signature]
         if _fits(signature, hit, document):
-            survived = signature.level == "warning" or _logged_as_harmless(document.lines[hit.line], signature)
+            survived = (
+                signature.level == "warning"
+                or _logged_as_harmless(document.lines[hit.line], signature)
+                or (well and hit.line not in raised and tried_again(document, hit.line))
+            )
             kept.append(hit._replace(survived=survived))
     return kept
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from aifix.lazy import lazy_re
+from aifix.match.ending import ended_well
 from aifix.match.unexplained import CONSEQUENCES
 from aifix.model import Document, Evidence, Location, Traceback, Unknown
 
@@ -42,7 +43,7 @@ def unknown(document: Document, strangers: list[Traceback], location: Location |
         line = document.lines[min(chosen.error, len(document.lines) - 1)]
         return Unknown(chosen.kind, chosen.message, (Evidence(line.number, line.text),), location)
     found = [line for line in document.lines if len(line.text) < 2000 and _FATAL.search(line.text) and not _NOISE.search(line.text)]
-    if not found:
+    if not found or ended_well(document, max(index for index, line in enumerate(document.lines) if line is found[-1])):
         return None
     kind, _, message = found[0].text.partition(": ")
     return Unknown(

@@ -1,0 +1,38 @@
+"""How a run ended, and whether it went on after a failure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aifix.lazy import lazy_re
+
+if TYPE_CHECKING:
+    from aifix.model import Document
+
+END = 5
+"""Lines at the end of a log that tell how the run ended, and lines that must stand between a failure and the end."""
+_WELL = lazy_re(
+    r"(?i)\b(?:done|finished|completed?|saved|success(?:ful(?:ly)?)?|all (?:checks|tests) passed|best (?:model|epoch|acc)|listening on|serving|ready)\b"
+    r"|exit(?:ed)? (?:with )?(?:code |status )?0\b"
+)
+_ILL = lazy_re(r"(?i)error|exception|fail|abort|kill|fatal|traceback|cannot|exit(?:ed)? (?:with )?(?:code |status )?[1-9]")
+_AGAIN = lazy_re(
+    r"(?i)\bretr(?:y|ies|ying|ied)\b|try(?:ing)? again|recover|skipp(?:ed|ing)\b|continu(?:e|es|ing)\b|reduc(?:ed|ing)|halv(?:ed|ing)|resum(?:ed|ing)"
+)
+
+
+def ended_well(document: Document, index: int) -> bool:
+    """Tell whether the run visibly went on after a line and ended well: its last lines say so, and nothing else.
+
+    Args:
+        document: the cleaned log.
+        index: the last line that speaks of a failure.
+    """
+    after = [line.text for line in document.lines[index + 1 :] if line.text.strip()]
+    last = after[-END:]
+    return len(after) >= END and any(_WELL.search(text) for text in last) and not any(_ILL.search(text) for text in last)
+
+
+def tried_again(document: Document, index: int) -> bool:
+    """Tell whether the program says beside a failure that it tries again or goes on without."""
+    return any(_AGAIN.search(line.text) for line in document.lines[max(0, index - 2) : index + 4])
