@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 END = 5
 """Lines at the end of a log that tell how the run ended, and lines that must stand between a failure and the end."""
 _WELL = lazy_re(
-    r"(?i)\b(?:done|finished|completed?|saved|success(?:ful(?:ly)?)?|all (?:checks|tests) passed|best (?:model|epoch|acc)|listening on|serving|ready)\b"
+    r"(?i)\b(?:done|finished|completed?|saved|success(?:ful(?:ly)?)?|all (?:checks|tests) passed|best (?:model|epoch|acc)|listening on|serving|ready)"
+    r"\b"
     r"|exit(?:ed)? (?:with )?(?:code |status )?0\b"
 )
 _ILL = lazy_re(r"(?i)error|exception|fail|abort|kill|fatal|traceback|cannot|exit(?:ed)? (?:with )?(?:code |status )?[1-9]")

@@ -172,6 +172,18 @@ class _NoAliasLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ig
     """The safe loader; anchors are refused (a few lines of aliases can expand to gigabytes)."""
 
 
+def _look_over(text: str, file: str) -> None:
+    """Refuse aliases and deep nesting before anything is built of them."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_NoAliasLoader):
+        mark: Any = event.start_mark
+        if isinstance(event, yaml.AliasEvent):
+            raise RuleError(Problem(file, mark.line + 1, mark.column + 1, "YAML aliases are not allowed in rules"))
+        depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+        if depth > MAX_DEPTH:
+            raise RuleError(Problem(file, mark.line + 1, mark.column + 1, f"nested deeper than {MAX_DEPTH} levels"))
+
+
 def load_yaml(text: str, file: str, *, trusted: bool = False) -> Any:
     """Parse YAML without aliases or deep nesting (the built-in rules are trusted: they are looked over once, by lint).
 
@@ -182,14 +194,8 @@ def load_yaml(text: str, file: str, *, trusted: bool = False) -> Any:
     if len(text) > MAX_FILE:
         raise RuleError(Problem(file, 0, 0, f"the file is larger than {MAX_FILE} bytes"))
     try:
-        depth = 0
-        for event in () if trusted else yaml.parse(text, Loader=_NoAliasLoader):
-            mark: Any = event.start_mark
-            if isinstance(event, yaml.AliasEvent):
-                raise RuleError(Problem(file, mark.line + 1, mark.column + 1, "YAML aliases are not allowed in rules"))
-            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
-            if depth > MAX_DEPTH:
-                raise RuleError(Problem(file, mark.line + 1, mark.column + 1, f"nested deeper than {MAX_DEPTH} levels"))
+        if not trusted:
+            _look_over(text, file)
         return yaml.load(text, Loader=_NoAliasLoader)  # noqa: S506 - a subclass of the safe loader
     except RuleError:
         raise
