@@ -61,11 +61,13 @@ def lines(line: Callable[[int], bytes]) -> Iterator[bytes]:
 def adversarial(cores: list[str]) -> Callable[[int], bytes]:
     """Give lines of which two in five nearly hit: a literal with its last three characters changed."""
     chosen = random.Random(7).sample([core[1:] for core in cores if len(core) > 12], min(600, len(cores)))  # noqa: S311
-    near = [(core[:-3] + "qzj").encode("utf-8", "replace").replace(b"\n", b" ") for core in chosen]
+    lines = [core[:-3] + "qzj" for core in chosen]
+    known = [core[1:].lower() for core in cores]
+    near = [text.encode("utf-8", "replace") for text in lines if "\n" not in text and not any(core in text.lower() for core in known)]
 
     def line(number: int) -> bytes:
         if number % 5 < 2:
-            return b"2024-05-01 12:00:01 INFO step %d: %s went well\n" % (number, near[number % len(near)])
+            return b"2024-05-01 12:00:01 INFO step %d:%s|went well\n" % (number, near[number % len(near)])
         return healthy_line(number)
 
     return line
