@@ -24,6 +24,7 @@ _SAMPLE = 3000  # lines looked at: the head and the tail of anything longer
 _WIDTH = 400  # characters of a line that are looked at
 _UNIFORM = 20  # a shape that recurs so often (training steps, downloads) tells nothing about the rest
 _ENOUGH = 4  # lines below which nothing is decided
+_PARTS = 60  # more commands or dividers than that are a log's
 
 
 def _words(text: str) -> frozenset[str]:
@@ -97,10 +98,13 @@ _FLAG = lazy_re(r"\s{2,}-{1,2}[A-Za-z][\w-]*(?:[ =,].*|)$")
 
 # One row of a table of codes: errno names, signals, statuses of CUDA's libraries, and what they mean.
 _CODE_ROW = lazy_re(
-    r"[ \t|*-]{0,12}(?:#define\s+)?[`\"]?(?P<code>E[A-Z][A-Z0-9]{1,14}|SIG[A-Z]{2,6}\d?|(?:CUDA|CUDNN|CUBLAS|CUSPARSE|CUSOLVER|CUFFT|NVML|HIP)_(?:ERROR|STATUS)?_?[A-Z_]+"
+    r"[ \t|*-]{0,12}(?:#define\s+)?[`\"]?(?P<code>E[A-Z][A-Z0-9]{1,14}|SIG[A-Z]{2,6}\d?|(?:CUDA|CUDNN|CUBLAS|CUSPARSE|CUSOLVER"
+    r"|CUFFT|NVML|HIP)_(?:ERROR|STATUS)?_?[A-Z_]+"
     r"|cudaError[A-Z]\w*|nccl[A-Z]\w*Error|WSAE[A-Z]+|ERROR_[A-Z_]+)[`\"]?(?:\s*[=(]?\s*\d{1,5}\)?)?(?:\s*[|:,–—-])?(?:\s+\S.*|)$"
 )
-_NO_CODE = frozenset(("ERROR", "EPOCH", "EVAL", "EXCEPTION", "ENV", "EOF", "EXIT", "END", "ERR", "ETA", "EMA", "EP", "EARLY", "EVENT", "EXTRA", "EACH", "EMPTY"))
+_NO_CODE = frozenset(
+    ("ERROR", "EPOCH", "EVAL", "EXCEPTION", "ENV", "EOF", "EXIT", "END", "ERR", "ETA", "EMA", "EP", "EARLY", "EVENT", "EXTRA", "EACH", "EMPTY")
+)
 
 # ---- chats and mails
 _SAID = lazy_re(
@@ -109,6 +113,9 @@ _SAID = lazy_re(
 )
 _STAMPED = lazy_re(r"\[?(?:\d{4}-\d\d-\d\d |\d\d?/\d\d?/\d{2,4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?\]?\s+(?:- )?[<@A-Za-z]")
 _PERSONAL = lazy_re(r"\b(?:I|I'm|my|me|you|your|we|us|our|thanks|thank|hey|hi|hello|please|yes|yeah|nope|lol|anyone|somebody)\b|\?(?: |$)|:[a-z_]+:$")
+_ROLE = lazy_re(
+    r"(?:\*\*)?(User|Assistant|Human|AI|Q|A|Question|Answer|Me|You|Bot|ChatGPT|Claude|Customer|Support|Agent)(?:\*\*)?: ?(?:\*\*)? ?(?P<words>\S.*)$"
+)
 _SPEAKER = lazy_re(
     r"(?:\*\*)?@?[A-Za-z][\w.-]{1,24}(?: [A-Z][\w.'-]{0,20})?(?:\*\*)?(?: APP)?"
     r"(?:  ?\[?\d{1,2}:\d\d(?: ?[AaPp][Mm])?\]?$| ?[—–-]+ ?(?:Today|Yesterday|\d\d?/\d\d?/\d{2,4})"
@@ -139,6 +146,17 @@ _DEFINITION = lazy_re(
 _CODE_MAYBE = lazy_re(r"\s*(?:#|//|/\*|\*/?\s|\"\"\"|'''|[)\]}]+[;,:]*$|[\"'(\[{].*[,)\]};]$|pass$|.*[;{}(\[,\\]$|\w+=.+,$|r?[\"'].*[\"'],?$|.* = )")
 _YAML = lazy_re(r"\s*(?:- )?[\w./ -]{1,60}:(?: .*|$)|\s*- \S|\s*#|---$|\s{4,}\S|\s*[|>]-?$")
 _YAML_ITEM = lazy_re(r"\s*- [\w-]+: \S|\s*- ['\"]")
+_HOLES = lazy_re(r"%[sd]|%\(\w+\)|\{\w*\}|\$\{?\w+|\(\?|\\\\?[wdsS]")  # where a program puts its values into a text
+_JSON_ROW = lazy_re(r"\s*(?:[{}\[\]]+,?$|\"[^\"]*\" ?: ?.*|\".*\",?$)")
+_TAG_ROW = lazy_re(r"\s*</?[a-zA-Z!?][\w:-]*(?:\s[^>]*)?/?>")
+_RESULT_TAG = lazy_re(r"<(?:testcase|failure|error|testsuites?|Error|Code)\b")
+_PO_ROW = lazy_re(r"(?:msgid|msgstr|msgctxt|#[:,.~|])(?:\[\d\])? ?|\"")
+_DOCKER_ROW = lazy_re(
+    r"(?:FROM|RUN|COPY|ADD|ENV|ARG|WORKDIR|CMD|ENTRYPOINT|EXPOSE|USER|LABEL|SHELL|VOLUME|HEALTHCHECK|ONBUILD|STOPSIGNAL"
+    r"|MAINTAINER) |\s*#|\s+\S|.*\\$|&& "
+)
+_SQL_HEAD = lazy_re(r"(?i)(?:insert into|create (?:table|index|view)|select|update|delete from|alter table|with|begin|--|drop table) ?")
+_TEX_ROW = lazy_re(r"\s*(?:\\[a-zA-Z]+\*?(?:[\[{ ]|$)|%)")
 _REGEX_BITS = lazy_re(r"\\[.dws(\[]|\(\?[P:i]|\.\*|\[\^|\\\\")
 
 # ---- prose and markup
@@ -152,8 +170,55 @@ _FENCE = lazy_re(r"\s{0,3}(?:```|~~~)")
 _LINK = lazy_re(r"\]\((?:https?:|\.{0,2}/|#)")
 _INLINE = lazy_re(r"`[^`\n]{2,80}`|\*\*[^*\n]{2,60}\*\*|``[^`]+``|:\w+:`")
 _DIRECTIVE = lazy_re(r"\.\. [\w-]+::|<(?:p|h[1-6]|div|details|summary|code|pre|li|ul)\b")
+_QUOTING = lazy_re(r"[\"“„«](?![^\"”“»]* --?\w)(?=[^\"”“»]* )[A-Za-z][^\"”“»]{5,120}[\"”“»]")
+_EXPLAINS = lazy_re(
+    r"\b(?:you|your|we|means?|sees?|saw|should|which|what|why|how|when|if|because|document|handle|ask|use|it is|TODO|DONE|FIXME"
+    r"|catch|retry|instead|before)\b",
+    re.IGNORECASE,
+)
 _ISSUE_FORM = lazy_re(
     r"#{2,4} .{0,40}(?:Describe the bug|Bug|To Reproduce|Reproduc|Logs?|Error|Stack trace|Traceback|Actual|What happened|Versions?)", re.IGNORECASE
+)
+
+
+# ---- sentences that programs print: help texts of launchers, resolvers and libraries
+_SPOKEN = lazy_re(
+    r"\s{0,6}(?:[×✕✗✖⨯] |ERR_[A-Z_]{4,} |ELIFECYCLE |[╰├]─|│ |-{70,}$|\*{30,}$)|(?:Warning|Error|Uncaught \w*Error|ERROR|FATAL|Fatal|Failed): [A-Z]"
+    r"|A module that was compiled using NumPy|If this call came from a _pb2|There are not enough slots|mpi(?:run"
+    r"|exec) (?:has detected|was unable|noticed)"
+    r"|(?:So, because|And because|Because) .{1,120}(?:depends on|requires|match|available)|\w+Error: |BREAKING CHANGE: webpack|NVIDIA-SMI has failed"
+    r"|Cannot access gated repo|Access to (?:model|dataset) |The NVIDIA driver on your system|An? .{3,40}(?:MPI|UCX|OpenFabrics|PMIx) .{3,60}"
+    r"|If you wish to install a non-Debian|To install Python packages system-wide|You have not agreed to the Xcode"
+)
+
+# ---- sessions: commands that only show what files say
+_PROMPT = lazy_re(
+    r"(?:\([\w.+-]{1,40}\) )?(?:[\w.-]{1,40}@[\w.-]{1,60}(?:[:~ ][^$#%>]{0,80})?[$#%>]|\[[\w.-]{1,40}@[^\]]{1,80}\][$#%]"
+    r"|[\w./~-]{0,60}[$❯➜]|[❯➜] +[\w~./-]{0,60}"
+    r"|PS [A-Z]:[^>]{0,100}>|[A-Z]:\\[^>]{0,100}>) ?(?P<command>\S.*)$"
+)
+_DIVIDER = lazy_re(r"(?:-{3,}|={3,}|\*{3,}|_{3,}|#{5,}|~{5,})\s*$|diff --git |==> \S.* <==$|-{2,} ?>8|={3,} \S.{0,80} ={3,}$")
+_CELL = lazy_re(r"(?:In|Out) ?\[\d*\]: ?|>>> ")
+_SOURCE_FILE = (
+    r"(?:\.(?:pyi?|ipynb|md|rst|adoc|c|cc|cpp|cxx|cu|cuh|h|hh|hpp|rs|go|m?js|cjs|tsx?|jsx|java|kt|swift|rb|sh|bash|toml|ya?ml"
+    r"|cfg|ini|json5?|diff|patch|tex|html?"
+    r"|css|sql|proto|cmake|bazel|in|po|service)\b|\b(?:CHANGELOG|CHANGES|README|LICENSE|TODO|NEWS|CONTRIBUTING|Makefile|Dockerfile)\b)"
+)
+_LOG_FILE = lazy_re(r"\.(?:log|out|err|txt|stderr|stdout|jsonl|gz)\b|\blogs?\b|slurm-|/var/|nohup|wandb|/proc/|/sys/|/dev/|<\(")
+_SHOWS_SOURCE = lazy_re(rf"(?:cat|bat|less|more|head|tail|sed|awk|nl|view|diff|pygmentize|type|Get-Content|gc)\s.*{_SOURCE_FILE}")
+_SEARCHES = lazy_re(r"(?:[ef]?grep|rg|ag|ack|ugrep|findstr|Select-String|find \S+ .*(?:-exec|xargs) grep)\s")
+_SEARCHES_SOURCE = lazy_re(
+    rf"{_SOURCE_FILE}|\s-[a-zA-Z]*[rR]|--(?:recursive|include|type)|\s-t ?\w+|^(?:rg|ag|ack)\s|\s(?:src|lib|tests?|docs?|csrc"
+    rf"|include|scripts|tools|examples)\b/?"
+)
+_QUOTES = lazy_re(
+    r"git (?:-\S+ (?:\S+ )?)*(?:diff|show|log|blame|grep|shortlog|range-diff|whatchanged|stash show)\b|(?:hg|svn|jj) (?:diff|log|show)\b"
+    r"|gh (?:issue|pr|release|search) (?:list|view|diff|status|issues|prs|code)\b|glab (?:issue|mr) (?:list|view|diff)\b"
+    r"|(?:man|apropos|whatis|tldr|info|pydoc3?|help|history|fc)\b|\S*python\S* -m pydoc\b|strings\s"
+)
+_IDLE = lazy_re(
+    r"(?:ls|cd|pwd|wc|tree|clear|which|date|whoami|hostname|true|export|alias|source|\.|mkdir|cp|mv|touch|rm|chmod|vim?|nano|exit|find|du|uname"
+    r"|git (?:status|fetch|pull|checkout|switch|clone|branch|add|commit|remote|rev-parse|stash))(?:\s|$)"
 )
 
 
@@ -184,7 +249,16 @@ def classify(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> Genre:
     """Decide the genre; only a confident decision leaves 'log'."""
     if uttered(lines, tracebacks):
         return "log"
-    text = _read(lines, tracebacks)
+    traced = {id(lines[index]) for item in tracebacks if item.kind and item.frames for index in range(item.start, item.end)}
+    text = _read(lines, traced)
+    if (shown := _session(lines, text, traced)) is not None:
+        return shown
+    if (genre := _decide(text)) != "log" or len(text.rows) < _ENOUGH:
+        return genre
+    return _compound(lines, text, traced)
+
+
+def _decide(text: _Text) -> Genre:
     if len(text.rows) < _ENOUGH:
         return "log"
     deciders: tuple[tuple[Genre, Callable[[_Text], bool]], ...] = (
@@ -201,13 +275,91 @@ def classify(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> Genre:
     return "log"
 
 
-def _read(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> _Text:
+def _session(lines: Sequence[Line], text: _Text, traced: set[int]) -> Genre | None:
+    """Tell what a shell session shows in which nothing was run, but files, histories and manuals were read."""
+    prompts = [index for index, line in enumerate(lines) if (found := _PROMPT.match(line.text[:_WIDTH])) and not _CELL.match(found["command"])]
+    if not prompts or len(prompts) > _PARTS or any(_CELL.match(row) for row in text.rows):
+        return None
+    genre: Genre | None = None
+    ahead = _read(lines[: prompts[0]], traced)
+    if ahead.rows and not _silent(ahead) and _decide(ahead) == "log":
+        return None
+    for here, following in zip(prompts, [*prompts[1:], len(lines)], strict=True):
+        found = _PROMPT.match(lines[here].text[:_WIDTH])
+        shown = [line.text[:_WIDTH] for line in lines[here + 1 : following] if line.text.strip()]
+        kind = _shows(found["command"], shown) if found else None
+        if kind is None:
+            return None
+        if kind != "log":
+            genre = genre or kind
+        elif any(_UTTERED.match(row) for row in shown):
+            return None
+    return genre
+
+
+def _shows(command: str, shown: Sequence[str]) -> Genre | None:
+    """Give the genre of what a command line prints, 'log' if nothing that matters, None if it may be the output of a run."""
+    genre: Genre = "log"
+    for part in re.split(r"&&|;", command):
+        first = re.sub(r"^\s*(?:sudo |time |command |\w+=\S* )*", "", part).rstrip()
+        if not first:
+            continue
+        if _QUOTES.match(first):
+            kind: Genre = (
+                "diff" if re.search(r"\b(?:diff|show)\b", first) else "manual" if first.startswith(("man ", "help", "tldr", "pydoc")) else "listing"
+            )
+        elif _SEARCHES.match(first) and not _LOG_FILE.search(first):
+            if not _SEARCHES_SOURCE.search(first) or any((hit := _GREP.match(row)) and _LOG_FILE.search(row[: hit.start("rest")]) for row in shown):
+                return None
+            kind = "listing"
+        elif _SHOWS_SOURCE.match(first) and not _LOG_FILE.search(first):
+            kind = "source"
+        elif _IDLE.match(first):
+            continue
+        else:
+            return None
+        genre = kind
+    return genre
+
+
+def _compound(lines: Sequence[Line], text: _Text, traced: set[int]) -> Genre:
+    """Several texts in one, as a diff with a mail below: no log if each of them is none."""
+    if text.traced or any(_SPOKEN.match(row) for row in text.open_rows):
+        return "log"
+    cuts = [index for index, line in enumerate(lines) if _DIVIDER.match(line.text) or _starts_mail(lines, index)]
+    if not cuts or len(cuts) > _PARTS:
+        return "log"
+    genres: Counter[Genre] = Counter()
+    rows = 0
+    for low, high in pairwise([0, *cuts, len(lines)]):
+        part = _read([line for line in lines[low:high] if not _DIVIDER.match(line.text) or line.text.startswith("diff ")], traced)
+        rows += len(part.rows)
+        genre = _decide(part)
+        if genre != "log":
+            genres[genre] += len(part.rows)
+        elif part.rows and not _silent(part):
+            return "log"
+    if sum(genres.values()) < 0.6 * rows or not genres:
+        return "log"
+    return genres.most_common(1)[0][0]
+
+
+def _silent(text: _Text) -> bool:
+    """Whether a few lines hold nothing that a run prints."""
+    return len(text.rows) < 2 * _ENOUGH and not (text.uttered or text.logged or text.traced or any(_SPOKEN.match(row) for row in text.rows))
+
+
+def _starts_mail(lines: Sequence[Line], index: int) -> bool:
+    if not _MAIL_HEAD.match(lines[index].text) or (index and _MAIL_HEAD.match(lines[index - 1].text)):
+        return False
+    return sum(_MAIL_HEAD.match(line.text) is not None for line in lines[index : index + 6]) >= 3
+
+
+def _read(lines: Sequence[Line], traced: set[int]) -> _Text:
     sample = list(lines) if len(lines) <= _SAMPLE + 4000 else [*lines[: _SAMPLE // 2], *lines[-_SAMPLE // 2 :]]
     shapes = Counter(_DIGITS.sub("0", line.text[:_WIDTH]) for line in sample) if len(sample) > 2 * _UNIFORM else Counter[str]()
-    traced = {line for item in tracebacks if item.kind and item.frames for line in range(item.start, item.end)}
     text = _Text()
     fence = False
-    index_of = {id(line): index for index, line in enumerate(lines)} if traced else {}
     for line in sample:
         row = line.text[:_WIDTH]
         if not row.strip():
@@ -221,7 +373,7 @@ def _read(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> _Text:
         text.rows.append(row)
         text.raws.append(line.prefix + row)
         text.fenced.append(fence)
-        if traced and index_of.get(id(line)) in traced:
+        if id(line) in traced:
             text.traced += 1
             continue
         text.logged += bool(line.prefix) and _LOGGED.search(line.prefix) is not None
@@ -359,6 +511,10 @@ def _is_talk(text: _Text, raws: Sequence[str]) -> bool:
     joined = "\n".join(rows[:400])
     if joined.count('"user":') + joined.count('"author":') >= 2 and '"text":' in joined and '"ts":' in joined:
         return True
+    roles = [match for raw in raws if (match := _ROLE.match(raw))]
+    asked = sum(len(_WORD.findall(match["words"])) >= 4 and _PERSONAL.search(match["words"]) is not None for match in roles)
+    if len(roles) >= max(3, 0.5 * len(rows)) and len({match[1] for match in roles}) == 2 and asked >= 2:
+        return all(_ROLE.match(row) or (_is_prose(row) and not _UTTERED.match(row)) for row in rows)
     names: Counter[str] = Counter()
     stamped = sentences = personal = 0
     for raw in raws:
@@ -433,8 +589,14 @@ def _is_source(text: _Text) -> bool:
     joined = "\n".join(rows[:60])
     if '"cells"' in joined and ('"cell_type"' in joined or '"nbformat"' in joined):
         return True
-    if text.traced or text.logged:
+    if text.logged:
         return False
+    if _is_rule_list(text):
+        return True
+    if text.traced:
+        return False
+    if _is_other_language(text):
+        return True
     kinds = [kind for kind in _code_kinds(rows) if kind is not None]
     sure, maybe = kinds.count(True), kinds.count(False)
     hard = sum(_UTTERED.match(row) is not None and _CODE_SURE.match(row) is None and row[0].isalpha() for row in rows)
@@ -442,11 +604,37 @@ def _is_source(text: _Text) -> bool:
         defined = any(_DEFINITION.match(row) for row in rows)
         if (defined and sure >= 0.15 * len(rows)) or (_share(sure + maybe, rows) >= 0.9 and sure >= 0.3 * len(rows)):
             return True
-    yaml = _count(_YAML, rows)
-    if _share(yaml, rows) >= 0.9 and _count(_YAML_ITEM, rows) >= 2 and hard == 0:
-        quoted = sum(re.search(r": ['\"]|: \|$|- ['\"]", row) is not None for row in rows)
-        return quoted >= 2 and (sum(_REGEX_BITS.search(row) is not None for row in rows) >= 2 or text.prose >= 2)
     return False
+
+
+def _is_rule_list(text: _Text) -> bool:
+    """YAML whose items hold patterns or sentences; tracebacks may stand in it, as examples."""
+    rows = text.rows
+    hard = sum(_UTTERED.match(row) is not None and _CODE_SURE.match(row) is None and row[0].isalpha() for row in rows)
+    if _share(_count(_YAML, rows), rows) < 0.9 or _count(_YAML_ITEM, rows) < 2 or hard:
+        return False
+    quoted = sum(re.search(r": ['\"]|: \|$|- ['\"]", row) is not None for row in rows)
+    return quoted >= 2 and (sum(_REGEX_BITS.search(row) is not None for row in rows) >= 2 or text.prose >= 2)
+
+
+def _is_other_language(text: _Text) -> bool:
+    """Markup, catalogues of texts, and files for shells, Docker, databases and TeX."""
+    rows = text.rows
+    size = len(rows)
+    bare = sum(_UTTERED.match(row) is not None and row[0].isalpha() for row in rows)
+    if rows[0].startswith("#!") and "/" in rows[0]:
+        return bare == 0
+    if _count(_TAG_ROW, rows) >= max(_ENOUGH, 0.75 * size):
+        return not any(_RESULT_TAG.search(row) for row in rows)
+    if rows[0].strip() in ("{", "[") and rows[-1].strip() in ("}", "]") and _count(_JSON_ROW, rows) >= 0.95 * size:
+        return sum(_HOLES.search(row) is not None for row in rows) >= 2
+    if sum(row.startswith(("msgid ", "msgstr ")) for row in rows) >= _ENOUGH and _count(_PO_ROW, rows) >= 0.9 * size:
+        return True
+    if any(row.startswith("FROM ") for row in rows) and any(row.startswith(("RUN ", "CMD ", "COPY ", "ENV ", "ENTRYPOINT ")) for row in rows):
+        return _count(_DOCKER_ROW, rows) >= 0.9 * size and bare == 0
+    if _SQL_HEAD.match(rows[0]) and any(row.rstrip().endswith(";") for row in rows[-2:]):
+        return sum(row.rstrip().endswith((",", ";", "(")) for row in rows) >= 0.75 * size and bare == 0
+    return _count(_TEX_ROW, rows) >= max(3, 0.5 * size) and bare == 0
 
 
 def _is_document(text: _Text) -> bool:
@@ -467,7 +655,13 @@ def _is_document(text: _Text) -> bool:
     noise = _share(text.uttered, rows)
     if structure >= 4 and text.headings >= 1 and share >= 0.3 and noise <= 0.25:
         return True
-    if text.traced or (not text.headings and any(_UTTERED.match(row) for row in rows[-4:])):
+    if text.traced or any(_SPOKEN.match(row) for row in rows):
+        return False
+    # Sentences that quote what programs say, and tell what it means or what is to be done.
+    quoting = sum(_QUOTING.search(row) is not None and len(_WORD.findall(_QUOTING.sub("", row))) >= 3 for row in rows)
+    if quoting >= 2 and share >= 0.35 and not (text.uttered or text.logged) and sum(_EXPLAINS.search(row) is not None for row in rows) >= 2:
+        return True
+    if not text.headings and any(_UTTERED.match(row) for row in rows[-4:]):
         return False  # a run ends with what went wrong, a page hardly ever
     if marks >= 1 and structure >= 2 and share >= 0.45 and noise <= 0.2:
         return True
