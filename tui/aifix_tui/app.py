@@ -128,8 +128,9 @@ class AifixApp(App[None]):
             if path.is_dir():
                 raise IsADirectoryError(21, "it is a folder; name a log in it")
             log = LogFile(path)
-        except OSError as error:
-            self.notify(sanitise(f"{path}: {error.strerror or error}"), title="Cannot be opened", severity="error", markup=False)
+        except (OSError, ValueError) as error:  # ValueError: a path with a null character in it
+            why = getattr(error, "strerror", None) or error
+            self.notify(sanitise(f"{path}: {why}"), title="Cannot be opened", severity="error", markup=False)
             return
         before, self.case = self.case, Case(log, name or str(path), probing)
         if before is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 from aifix.show.safe import sanitise
@@ -38,6 +37,8 @@ class Case:
         self.probing = probing
         self.document: Document | None = None
         self.report: Report | None = None
+        self.examined = False
+        """Whether the probes have spoken."""
 
     def diagnose(self) -> None:
         """Read and diagnose the log; takes its time, so it runs in a thread.
@@ -101,13 +102,19 @@ class Case:
         return self._spread(of.evidence)
 
     def _spread(self, evidence: Iterable[Evidence]) -> dict[int, str]:
-        proof = {item.line: item.text for item in evidence}
-        whole = self.document is not None and not self.document.truncated
-        numbers = sorted({line.number for line in self.document.lines}) if whole and self.document else []
-        following = dict(pairwise(numbers))
-        for number, text in list(proof.items()):
-            for more in range(number + 1, min(following.get(number, 0), number + WRAPPED)):
+        proof: dict[int, str] = {}
+        for item in evidence:
+            proof[item.line] = max(proof.get(item.line, ""), item.text, key=len)
+        for number, whole in list(proof.items()):
+            first = self.log.text(number, whole).strip()
+            at = whole.find(first) + len(first)
+            if not first or at < len(first):
+                continue
+            for more in range(number + 1, number + WRAPPED):
+                rest = whole[at:].lstrip()
                 said = self.log.text(more).strip()
-                if said and said in text:
-                    proof.setdefault(more, said)
+                if not said or not rest.startswith(said):
+                    break
+                proof.setdefault(more, said)
+                at = len(whole) - len(rest) + len(said)
         return proof

@@ -67,12 +67,8 @@ class CaseScreen(Screen[None]):
     CaseScreen #logpane { height: 1fr; }
     CaseScreen #state { height: 1; color: $text-muted; padding: 0 1; }
     CaseScreen #search { display: none; height: 1; border: none; padding: 0 1; background: $panel; }
-    CaseScreen #search.open { display: block; }
-    CaseScreen #details { height: 1fr; display: none; }
-    CaseScreen.-details #logpane { display: none; }
-    CaseScreen.-details #details { display: block; }
-    CaseScreen.-both #logpane { display: block; }
-    CaseScreen.-both #details { display: block; border-top: hkey $primary 50%; }
+    CaseScreen #details { height: 1fr; }
+    CaseScreen.-both #details { border-top: hkey $primary 50%; }
     CaseScreen #details VerticalScroll { padding: 0 1; }
     CaseScreen #fixes { border: none; background: $background; height: 1fr; }
     """
@@ -129,7 +125,9 @@ class CaseScreen(Screen[None]):
         self.query_one("#fixes", OptionList).clear_options()
         self.query_one(ProbesPane).show(None, None)
         self._headline("reading …")
-        self.action_tab("log")
+        self.query_one("#tabs", Tabs).active = "log"
+        self._arrange()
+        self.set_focus(None)
         self._read(case)
 
     @work(thread=True, exclusive=True, group="read")
@@ -174,7 +172,7 @@ class CaseScreen(Screen[None]):
             tree.highlighted = 0
         else:
             self._no_diagnosis(case.report)
-        if self.focused is None or self.focused.id in {"tabs", "tree", None}:
+        if self.focused is None:  # else somebody went on meanwhile
             tree.focus()
 
     def _fill_tree(self) -> None:
@@ -281,14 +279,16 @@ class CaseScreen(Screen[None]):
         self.query_one("#tabs", Tabs).active = name
         self._arrange()
         if self._case is not None:
-            {"log": self._view, "probes": self.query_one(ProbesPane).list}.get(name, self.query_one(f"#{name}")).focus()
+            self.set_focus({"log": self._view, "probes": self.query_one(ProbesPane).list}.get(name, self.query_one(f"#{name}")))
 
     @on(Tabs.TabActivated)
     def _arrange(self) -> None:
         tab = self.query_one("#tabs", Tabs).active or "log"
         both = self.size.height >= TALL and self.size.width >= WIDE
         self.set_class(both, "-both")
-        self.set_class(tab != "log", "-details")
+        # Styles, not classes: they hold at once, so that a key typed right after finds its widget.
+        self.query_one("#logpane").display = both or tab == "log"
+        self.query_one("#details").display = both or tab != "log"
         if tab != "log":
             self.query_one("#details", ContentSwitcher).current = tab
         if self._case is not None and self._case.report is not None and not self._shown and both and tab == "log":
@@ -308,17 +308,17 @@ class CaseScreen(Screen[None]):
         if "-both" not in self.classes:
             self.action_tab("log")
         search = self.query_one("#search", Input)
-        search.add_class("open")
-        search.focus()
+        search.display = True
+        self.set_focus(search)
 
     def on_key(self, event: events.Key) -> None:
         """Close the search by Escape."""
         search = self.query_one("#search", Input)
-        if event.key == "escape" and search.has_class("open"):
+        if event.key == "escape" and search.display:
             event.stop()
-            search.remove_class("open")
+            search.display = False
             self._view.look_for("")
-            self._view.focus()
+            self.set_focus(self._view)
 
     @on(Input.Changed, "#search")
     def _searching(self, event: Input.Changed) -> None:
@@ -326,8 +326,8 @@ class CaseScreen(Screen[None]):
 
     @on(Input.Submitted, "#search")
     def _submitted(self) -> None:
-        self.query_one("#search", Input).remove_class("open")
-        self._view.focus()
+        self.query_one("#search", Input).display = False
+        self.set_focus(self._view)
         self._find(1)
 
     def action_again(self, step: int) -> None:
@@ -445,6 +445,7 @@ class CaseScreen(Screen[None]):
         self._before = {one.diagnosis.id: one.diagnosis.confidence for one in self._shown}
         order = [fix.id for fix in chosen.fixes] if chosen else []
         case.report = event.report
+        case.examined = True
         self._fill_tree()
         index = next((index for index, one in enumerate(self._shown) if chosen and one.diagnosis.id == chosen.id), 0)
         self.query_one("#tree", OptionList).highlighted = index

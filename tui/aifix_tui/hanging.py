@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from textual.css.styles import RulesMap
     from textual.style import Style
 
-_HEAD = re.compile(r" *(?:(?:[✗▲•↳✓?–$“]|\d+\.|hint|env|set|[a-z]  ) *)?")
+_HEAD = re.compile(r" {0,2}[\w.-]+(?: \d+)? {2,}| *(?:(?:[✗▲•↳✓?–$“▶]|\d+\.|hint|env|set|[a-z]  ) *)?")
 NARROW = 3
 """The indent takes at most a third of the width."""
 
 
 class Hanging(Visual):
-    """A content of which each line, when it wraps, goes on below its own first word (behind blanks, a sign or a number)."""
+    """A content of which each line, when it wraps, goes on below its own first word (behind blanks, a sign, a number, or a label and two blanks)."""
 
     def __init__(self, content: Content) -> None:
         """Split the content into lines and measure their indents."""

@@ -283,7 +283,8 @@ def _tag_question(book: Handbook, name: str) -> Question:
     }
     counts = [sum(key in said for said in speaking.values()) for key in options]
     # A rule that says nothing about it is met in any of the settings, as often as the others are; half of the time in none of the named.
-    silent = [0.5 * count / max(1, sum(counts)) for count in counts] + [0.5]
+    named = [0.5 * count / max(1, sum(counts)) for count in counts]
+    silent = [*named, 1 - sum(named)]
     table = {rule_id: _row(keys, said, silent) for rule_id, said in speaking.items()}
     shown = [Option(key, label) for key, (label, _) in options.items()]
     return Question(name, text, (*shown, Option(OTHER, OTHERS.get(name, "none of these"))), table)

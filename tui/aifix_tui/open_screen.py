@@ -64,13 +64,12 @@ class PathInput(Input):
             super().__init__()
 
     def _on_paste(self, event: events.Paste) -> None:
+        event.prevent_default()
+        event.stop()
         if "\n" in event.text.strip():
-            event.prevent_default()
-            event.stop()
             self.post_message(self.Pasted(event.text))
             return
         super()._on_paste(events.Paste(sanitise(event.text)))
-        event.prevent_default()
 
 
 class OpenScreen(Screen[None]):

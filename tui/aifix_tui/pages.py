@@ -13,13 +13,15 @@ from aifix_tui.hanging import Hanging
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aifix.model import Action, Diagnosis, Fix, FixTemplate, Report, Rule, Unknown
+    from aifix.model import Action, Diagnosis, Evidence, Fix, FixTemplate, Report, Rule, Unknown
     from aifix_tui.case import Node
 
 SIGNS = {"error": "✗", "warning": "▲", "info": "•"}
 STYLES = {"error": "$text-error", "warning": "$text-warning", "info": "$text-accent"}
 BRIEF = 110
 """Characters of a condition in a list."""
+PROVEN = 2
+"""Lines of proof that stand above the explanation."""
 MUTED = "$foreground 60%"
 Part = str | tuple[str, str]
 
@@ -98,7 +100,9 @@ def meaning(diagnosis: Diagnosis) -> Hanging:
         (one_line(diagnosis.title), "bold"),
         "\n",
         (_about(diagnosis), MUTED),
-        "\n\n",
+        "\n",
+        *_proof(diagnosis.evidence),
+        "\n",
         paragraph(diagnosis.explanation or "The rule has no explanation."),
     ]
     if diagnosis.location is not None:
@@ -118,6 +122,17 @@ def meaning(diagnosis: Diagnosis) -> Hanging:
             parts += [(f"  {sanitise(name):<{width}}  ", MUTED), said, (exact, MUTED), "\n"]
     parts += _references(diagnosis.references)
     return text(*parts)
+
+
+def _proof(evidence: Iterable[Evidence]) -> list[Part | Content]:
+    """Give the first lines of the proof whole, each wording once."""
+    first: dict[str, Evidence] = {}
+    for item in evidence:
+        first.setdefault(item.text, item)
+    parts: list[Part | Content] = []
+    for item in list(first.values())[:PROVEN]:
+        parts += [("\n▶ ", "bold"), (f"line {item.line}: ", MUTED), (sanitise(item.text).strip(), "bold")]
+    return [*parts, "\n"]
 
 
 def _references(references: Iterable[str]) -> list[Part | Content]:

@@ -28,6 +28,7 @@ WORDS = {
     "not-run": "– not run",
 }
 SPEAK = {"confirmed", "refuted"}
+ELSEWHERE = "– tells nothing: it has no answer here, and the log seems to come from another machine"
 ABSENT = "This build of aifix has no probes."
 
 
@@ -107,6 +108,8 @@ class ProbesPane(Vertical):
                 parts += ["\n   ", (WORDS[result.status], style + " bold"), ": " + pages.one_line(result.summary)]
                 for line in result.data.get("evidence", ())[:6]:
                     parts.append((f"\n     {pages.one_line(str(line))}", pages.MUTED))
+            elif probe is not None and not probe.active and self._case is not None and self._case.examined:
+                parts.append((f"\n   {ELSEWHERE}", pages.MUTED))
             self.list.add_option(Option(pages.text(*parts)))
         if self._ids:
             self.list.highlighted = min(chosen or 0, len(self._ids) - 1)

@@ -61,6 +61,7 @@ class RulePage(VerticalScroll, can_focus=True):
         listed.clear_options()
         listed.add_options(options)
         listed.display = bool(options)
+        listed.highlighted = 0 if options else None
         self.scroll_home(animate=False)
 
     def command(self, book: Handbook) -> str:

@@ -32,6 +32,7 @@ class Lazy(click.Group):
             "aifix.commands.probe:probe",
             "Check this machine, by probe (gpu.memory) or family (cuda, memory, health, dist, deps, data, host).",
         ),
+        "tui": ("aifix.commands.tui:tui", "Open a log in the terminal interface; without LOG, ask for one or for the wizard."),
     }
 
     def list_commands(self, context: click.Context) -> list[str]:

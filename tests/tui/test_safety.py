@@ -1,0 +1,87 @@
+"""No control byte of a log reaches the terminal, whatever is shown of it and wherever."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tests.tui.pilot import diagnosed, drive, until
+from textual import events
+
+from aifix_tui.app import AifixApp
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from textual.pilot import Pilot
+
+EVIL = "\x1b]0;owned\x07\x1b[2J\x1b]52;c;ZXZpbA==\x07\x9b31m\x00\x08\u202e"
+HOSTILE = (
+    f"[rank0]: {EVIL}step{EVIL}\n[bold red]markup[/] [@click=app.quit]x[/]\n"
+    f'[rank0]:   File "/job/{EVIL}[red]train.py", line 42, in f{EVIL}\n'
+    f"[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.50 GiB. {EVIL} GPU 1 has a total capacity of 23.64 GiB of which\n"
+)
+
+
+def check(pilot: Pilot[None]) -> None:
+    """Look at every character of the screen, apart from the sequences that Textual makes itself."""
+    screen = pilot.app.screen
+    lines = screen._compositor.render_strips()
+    for strip in lines:
+        for segment in strip:
+            assert segment.text.isprintable(), repr(segment.text)
+    assert "owned" not in "".join(strip.text for strip in lines)
+
+
+def test_a_hostile_log(small: Path) -> None:
+    log = small / "hostile.log"
+    log.write_text(HOSTILE)
+
+    async def flow(pilot: Pilot[None]) -> None:
+        await diagnosed(pilot)
+        for key in ("l", "f", "m", "y", "p"):
+            await pilot.press(key)
+            await pilot.pause()
+            check(pilot)
+        await pilot.press("l", "g", "enter")
+        check(pilot)
+        await pilot.press("c")
+        assert pilot.app.clipboard.isprintable()
+        await pilot.press("escape", "down")
+        check(pilot)
+
+    drive(AifixApp(log), flow, (120, 40))
+
+
+def test_an_unknown_failure_with_controls(small: Path) -> None:
+    log = small / "hostile.log"
+    log.write_text(f'Traceback (most recent call last):\n  File "/job/a{EVIL}.py", line 3, in <module>\n    f()\nFrobError: {EVIL}[b]no[/b]\n')
+
+    async def flow(pilot: Pilot[None]) -> None:
+        await diagnosed(pilot)
+        for key in ("m", "y", "l"):
+            await pilot.press(key)
+            check(pilot)
+
+    drive(AifixApp(log), flow)
+
+
+def test_pasting_and_file_names(small: Path) -> None:
+    (small / f"a{chr(27)}[31m[red].log").write_text("x\n")
+
+    async def flow(pilot: Pilot[None]) -> None:
+        await until(pilot, lambda: len(pilot.app.screen.query_one("#places").options) == 4)  # type: ignore[attr-defined]
+        check(pilot)
+        await pilot.press("slash")
+        pilot.app.screen.query_one("#path").post_message(events.Paste(f"one{EVIL}line"))
+        await pilot.pause()
+        assert pilot.app.screen.query_one("#path").value.isprintable()  # type: ignore[attr-defined]
+        check(pilot)
+        pilot.app.open_log(small / f"no{EVIL}.log")  # type: ignore[attr-defined]
+        await pilot.pause(0.2)
+        check(pilot)
+        await pilot.press("tab", "p")
+        pilot.app.screen.query_one("TextArea").post_message(events.Paste(HOSTILE))
+        await pilot.pause()
+        check(pilot)
+
+    drive(AifixApp(), flow)

@@ -1,0 +1,83 @@
+"""Pictures of the main screens. After a wanted change: pytest tests/tui/test_snapshots.py --snapshot-update."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+pytest.importorskip("pytest_textual_snapshot", reason="pytest-textual-snapshot is missing")
+
+from tests.tui.pilot import diagnosed, until
+
+from aifix_tui.app import AifixApp
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from textual.pilot import Pilot
+
+SMALL, LARGE = (80, 24), (120, 40)
+BOTH = [(SMALL, True), (LARGE, False)]
+EVERY = [(SMALL, True), (LARGE, True), (SMALL, False), (LARGE, False)]
+pytestmark = pytest.mark.usefixtures("steady")
+
+
+@pytest.fixture
+def steady(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep what moves by itself from the pictures."""
+    monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+    monkeypatch.setenv("TEXTUAL_COLOR_SYSTEM", "truecolor")
+
+
+def settled(*keys: str, mode: str = "case", ready: str = "") -> Callable[[Pilot[None]], Any]:
+    async def flow(pilot: Pilot[None]) -> None:
+        app: Any = pilot.app
+        if app._first[0] is not None:
+            await diagnosed(pilot)
+        await pilot.press(*keys)
+        await until(pilot, lambda: app.current_mode == mode)
+        if ready:
+            await until(pilot, lambda: ready in "".join(strip.text for strip in app.screen._compositor.render_strips()))
+        await pilot.pause(0.2)
+
+    return flow
+
+
+@pytest.mark.parametrize(("size", "dark"), EVERY)
+def test_case(snap_compare: Any, ranks: Path, size: tuple[int, int], *, dark: bool) -> None:
+    assert snap_compare(AifixApp(ranks, name="ranks.log", dark=dark), terminal_size=size, run_before=settled())
+
+
+@pytest.mark.parametrize(("size", "dark"), BOTH)
+def test_fixes(snap_compare: Any, ranks: Path, size: tuple[int, int], *, dark: bool) -> None:
+    assert snap_compare(AifixApp(ranks, name="ranks.log", dark=dark), terminal_size=size, run_before=settled("f"))
+
+
+@pytest.mark.parametrize(("size", "dark"), EVERY)
+def test_handbook(snap_compare: Any, small: Path, size: tuple[int, int], *, dark: bool) -> None:
+    del small
+    assert snap_compare(AifixApp(dark=dark), terminal_size=size, run_before=settled("b", mode="browse", ready="Programs print"))
+
+
+@pytest.mark.parametrize(("size", "dark"), BOTH)
+def test_wizard(snap_compare: Any, small: Path, size: tuple[int, int], *, dark: bool) -> None:
+    del small
+    assert snap_compare(AifixApp(dark=dark), terminal_size=size, run_before=settled("w", mode="wizard", ready="6 of 6"))
+
+
+@pytest.mark.parametrize(("size", "dark"), BOTH)
+def test_open(snap_compare: Any, ranks: Path, size: tuple[int, int], *, dark: bool) -> None:
+    del ranks
+    assert snap_compare(AifixApp(dark=dark), terminal_size=size, run_before=settled(mode="open", ready="ranks.log"))
+
+
+@pytest.mark.parametrize("keys", ["m", "y", "p"])
+def test_other_tabs(snap_compare: Any, ranks: Path, keys: str) -> None:
+    assert snap_compare(AifixApp(ranks, name="ranks.log"), terminal_size=SMALL, run_before=settled(keys))
+
+
+def test_help(snap_compare: Any, small: Path) -> None:
+    del small
+    assert snap_compare(AifixApp(), terminal_size=SMALL, run_before=settled("question_mark", mode="open"))
