@@ -135,9 +135,9 @@ def _at_chance(accuracy: Sequence[_Point]) -> int | None:
     """Give the number of classes where a whole run prints one accuracy only, and that of a guess ("10.00 %")."""
     if len(_standing(accuracy)) < max(len(accuracy), ENDLESS) or _digits(accuracy[-1].text) < COARSE:
         return None
-    value = accuracy[-1].value / (100 if accuracy[-1].value > 1 else 1)
-    step = 0.6 * 10 ** -_digits(accuracy[-1].text) / (100 if accuracy[-1].value > 1 else 1)
-    return next((classes for classes in GUESSED if abs(value - 1 / classes) <= step), None)
+    half = 0.6 * 10 ** -_digits(accuracy[-1].text)
+    readings = ((accuracy[-1].value, half), (accuracy[-1].value / 100, half / 100))
+    return next((classes for value, step in readings for classes in GUESSED if abs(value - 1 / classes) <= step), None)
 
 
 def _classes(loss: float, accuracies: Sequence[float]) -> int | None:
