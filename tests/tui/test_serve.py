@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
+import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 pytest.importorskip("textual_serve", reason="textual-serve is missing")
 
+from aiohttp import ClientSession, CookieJar
 from aiohttp.test_utils import TestClient, TestServer
+from tests.tui.conftest import RANKS
 
 from aifix_tui.serve import HOST, LoopbackServer, command
 
@@ -49,6 +55,39 @@ def test_without_the_token_nothing_is_served(path: str) -> None:
 def test_other_names_and_other_pages_are_refused(headers: dict[str, str]) -> None:
     assert ask(f"/?token={TOKEN}", headers)[0] == 403
     assert ask(f"/ws?token={TOKEN}", headers)[0] == 403
+
+
+def test_a_browser_gets_the_diagnosis(tmp_path: Path) -> None:
+    """What a browser does: the page by its token, then the socket, through which the screens come."""
+    (log := tmp_path / "ranks.log").write_text(RANKS)
+    with socket.socket() as free:
+        free.bind((HOST, 0))
+        port = free.getsockname()[1]
+    command = [sys.executable, "-m", "aifix", "tui", "--serve", "--port", str(port), str(log)]
+    environ = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environ) as process:
+        try:
+            assert process.stdout is not None
+            url = process.stdout.readline().split()[-1]
+            assert url.startswith(f"http://127.0.0.1:{port}/?token=")
+            assert "CUDA out of memory" in asyncio.run(asyncio.wait_for(browse(url, port), 60))
+        finally:
+            process.terminate()
+
+
+async def browse(url: str, port: int) -> str:
+    async with ClientSession(cookie_jar=CookieJar(unsafe=True)) as session:
+        async with session.get(url) as answer:
+            assert answer.status == 200
+            page = await answer.text()
+            assert f"ws://127.0.0.1:{port}/ws" in page
+        seen = b""
+        async with session.ws_connect(f"ws://127.0.0.1:{port}/ws?width=80&height=24", headers={"Origin": f"http://127.0.0.1:{port}"}) as stream:
+            async for message in stream:
+                seen += message.data if isinstance(message.data, bytes) else b""
+                if b"CUDA out of memory" in seen:
+                    break
+        return seen.decode(errors="replace")
 
 
 def test_it_binds_to_loopback_and_quotes_the_log() -> None:

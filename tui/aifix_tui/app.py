@@ -90,6 +90,8 @@ class AifixApp(App[None]):
             dark: start with the dark theme.
 
         """
+        if log is not None:  # the first paint is the case's, and the first screen is never made
+            self.DEFAULT_MODE = "case"  # type: ignore[misc]
         super().__init__()
         self.case: Case | None = None
         self._first = (log, name, probing)

@@ -12,7 +12,6 @@ from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from aifix_tui import pages
-from aifix_tui.dialogs import CopyDialog
 from aifix_tui.handbook import FAMILIES
 from aifix_tui.rule_page import RulePage
 
@@ -167,6 +166,8 @@ class BrowseScreen(Screen[None]):
 
     def action_copy(self) -> None:
         """Choose what to copy of the page's fixes."""
+        from aifix_tui.dialogs import CopyDialog
+
         page = self.query_one(RulePage)
         if self._book is None or not page.rule_id:
             return

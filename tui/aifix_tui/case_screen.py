@@ -17,7 +17,6 @@ from textual.worker import get_current_worker
 
 from aifix.show.layout import counted
 from aifix_tui import pages
-from aifix_tui.dialogs import CopyDialog, LineDialog
 from aifix_tui.logview import LogView
 from aifix_tui.probes_pane import ProbesPane
 
@@ -382,6 +381,8 @@ class CaseScreen(Screen[None]):
 
     @on(LogView.Whole)
     def _whole(self, event: LogView.Whole) -> None:
+        from aifix_tui.dialogs import LineDialog
+
         self.app.push_screen(LineDialog(event.number, event.text))
 
     def action_proof(self, step: int) -> None:
@@ -421,6 +422,8 @@ class CaseScreen(Screen[None]):
 
     @on(OptionList.OptionSelected, "#fixes")
     def _fix_chosen(self, event: OptionList.OptionSelected) -> None:
+        from aifix_tui.dialogs import CopyDialog
+
         if event.option_index < len(self._fixes):
             fix = self._fixes[event.option_index]
             self.app.push_screen(CopyDialog(fix.title, fix.do), lambda text: self.app.copy(text) if text else None)

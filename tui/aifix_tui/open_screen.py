@@ -17,7 +17,6 @@ from textual.widgets.option_list import Option
 
 from aifix.show.safe import sanitise
 from aifix_tui import pages, recent
-from aifix_tui.dialogs import PasteDialog
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -159,6 +158,8 @@ class OpenScreen(Screen[None]):
 
     def action_paste(self) -> None:
         """Ask for a text."""
+        from aifix_tui.dialogs import PasteDialog
+
         self.app.push_screen(PasteDialog(), self._given)
 
     def _given(self, text: str | None) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import functools
 import secrets
 import shlex
 import sys
@@ -65,9 +67,10 @@ class LoopbackServer(Server):
         return f"{COOKIE}-{self.port}"
 
     async def on_startup(self, app: web.Application) -> None:
-        """Print the address."""
+        """Print the address once the port is had; this is called before that."""
         del app
-        print(f"aifix: open {self.public_url}/?token={self.token}\naifix: Ctrl-C ends it", flush=True)
+        said = f"aifix: open {self.public_url}/?token={self.token}\naifix: Ctrl-C ends it"
+        asyncio.get_running_loop().call_later(0.2, functools.partial(print, said, flush=True))
 
     def initialize_logging(self) -> None:
         """Keep quiet."""

@@ -12,7 +12,6 @@ from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from aifix_tui import pages
-from aifix_tui.dialogs import CopyDialog
 from aifix_tui.interview import SURE, Interview
 from aifix_tui.rule_page import RulePage
 
@@ -221,6 +220,8 @@ class WizardScreen(Screen[None]):
 
     def action_copy(self) -> None:
         """Choose what to copy of the page's fixes."""
+        from aifix_tui.dialogs import CopyDialog
+
         page = self.query_one(RulePage)
         if self._book is None or not self.has_class("-page"):
             return
