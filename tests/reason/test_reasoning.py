@@ -161,3 +161,13 @@ def test_a_failure_that_was_tried_again_in_a_run_that_ends_well_is_a_hint() -> N
 def test_the_same_failure_counts_when_the_run_does_not_end_well() -> None:
     assert diagnose(RETRIED + "Aborted (core dumped)\n", OOM).diagnoses[0].id == "cuda.oom"
     assert diagnose("\n".join(RETRIED.splitlines()[:5]), OOM).diagnoses[0].id == "cuda.oom"
+
+
+OOMD = r"id: host.oom-killed" + "\nsignatures: [{pattern: 'systemd-oomd\\[\\d+\\]: Killed {unit:word} due to {reason:rest}'}]"
+
+
+def test_a_message_that_is_told_by_who_says_it_is_found_below_the_journals_prefix() -> None:
+    log = "Apr 02 21:33:50 node-1 systemd-oomd[1021]: Killed /user.slice/x.scope due to memory pressure\n"
+    first = diagnose(log, OOMD).diagnoses[0]
+    assert first.facts["unit"].text == "/user.slice/x.scope"
+    assert first.evidence[0].text.startswith("Killed")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from aifix.lazy import lazy_re
 from aifix.match.prefilter import lines_by_core
 from aifix.match.regex import PatternError, compile_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aifix.model import Document, MatchKind
+    from aifix.model import Document, Line, MatchKind
     from aifix.rulebase.form import Matcher
 
 VERIFIED = 400
@@ -55,6 +56,15 @@ def _detected(document: Document, matcher: Matcher) -> list[Hit]:
     return hits
 
 
+_PROGRAM = lazy_re(r"([\w.@/-]+\[\d+\]|kernel|slurmstepd|srun): ?$")
+
+
+def _spoken(line: Line) -> str:
+    """Give a line's text, led by the program that the journal names before it: some messages are told by who says them."""
+    found = _PROGRAM.search(line.prefix) if line.prefix else None
+    return line.prefix[found.start() :] + line.text if found else line.text
+
+
 def find(document: Document, matcher: Matcher, only: Iterable[int] | None = None) -> list[Hit]:
     """Match all signatures against a document.
 
@@ -68,7 +78,7 @@ def find(document: Document, matcher: Matcher, only: Iterable[int] | None = None
 
     """
     chosen = list(range(len(document.lines))) if only is None else sorted(only)
-    texts = [document.lines[index].text for index in chosen]
+    texts = [_spoken(document.lines[index]) for index in chosen]
     by_core = lines_by_core(texts, matcher.cores, matcher.keys)
     quoted = quoted_lines(document)
     hits: list[Hit] = [] if only is not None else _detected(document, matcher)
@@ -89,7 +99,7 @@ def find(document: Document, matcher: Matcher, only: Iterable[int] | None = None
             index = chosen[position]
             if index in quoted and not signature.anywhere:
                 continue
-            found = expression.search(texts[position])
+            found = expression.search(document.lines[index].text) or (expression.search(texts[position]) if document.lines[index].prefix else None)
             if found is not None:
                 captures = {name: text.strip() for name, text in found.groupdict().items() if text is not None}
                 hits.append(Hit(signature.rule, signature.index, index, captures, found.end() - found.start()))
