@@ -59,6 +59,15 @@ _HUNK = lazy_re(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
 _DIFF_HEAD = lazy_re(r"diff --git |index [0-9a-f]{6,}\.\.|--- (?:a/|\S+\t|/dev/null)|\+\+\+ (?:b/|\S+\t|/dev/null)|Index: \S")
 
 # ---- listings
+_PASSED = lazy_re(
+    r"\s*(?:[✓✔√] |ok \d+\b|(?:--- )?PASS\b|=== (?:RUN|PAUSE|CONT)\b|\[ +(?:OK|RUN|PASSED) +\]|\[-{6,}\]"
+    r"|test \S.{0,200} \.\.\. ok$|.{1,200} \.\.\. ok$)"
+    r"|.{1,300}(?:\bPASSED(?: +\[ *\d+%\])?|\.{3,} +Passed +[\d.]+ sec)$"
+)
+_NOT_PASSED = lazy_re(
+    r"(?i)[✗✕✖×✘]|\bnot ok\b|--- FAIL|^FAIL|\bFAILED\b|\*\*\*|\.\.\. (?:fail|error)|\b[1-9]\d* (?:failed|failing|errors?"
+    r"|failures?)\b|^E  |panicked|^Traceback|core dumped|^Killed|exit(?:ed)? (?:code|status)[ :=]+[1-9]"
+)
 _COMMIT = lazy_re(r"[*|\\/ ]{0,12}\b([0-9a-f]{7,40})\b (?:\([^)]*\) )?\S")
 _TICKET = lazy_re(r"(?:[-*] )?(?:\[?#\d{1,6}\]?|[A-Z]{2,10}-\d{1,6})(?:\t|[ ]{1,}|: )\S")
 _GREP = lazy_re(r"(?:\./)?[\w./\\@+-]{1,200}\.\w{1,6}[:-]\d{1,6}[:-](?P<rest>.*)$")
@@ -564,10 +573,18 @@ def _is_listing(text: _Text) -> bool:
         numbers = [int(match[1]) for row in shown if (match := _HISTORY.match(row))]
         if len(numbers) >= max(6, 0.85 * size) and all(b == a + 1 for a, b in pairwise(numbers)):
             return True
+    if _is_green(rows) and text.logged == 0:
+        return True
     versions, changes = _count(_VERSION_HEAD, rows), _count(_CHANGE_HEAD, rows)
     if versions >= 1 and versions + changes >= 2 and text.bullets >= max(3, 0.2 * size) and text.uttered + text.logged <= 0.1 * size:
         return True
     return _is_table_of_tickets(rows)
+
+
+def _is_green(rows: Sequence[str]) -> bool:
+    """Whether a test runner's report says of every test that it passed: their names are inputs, not events."""
+    passed = _count(_PASSED, rows)
+    return passed >= 2 and passed >= 0.5 * len(rows) and not any(_NOT_PASSED.search(row) for row in rows if not _PASSED.match(row))
 
 
 def _is_table_of_tickets(rows: Sequence[str]) -> bool:
