@@ -121,3 +121,11 @@ def test_gradient_norms_that_stay_nonfinite_or_explode(norms: list[str], *, foun
     assert bool(detections) is found
     if found:
         assert detections[0].captures["learning_rate"] == "1e-4"
+
+
+def test_another_loop_that_learns_in_the_same_log_and_lines_of_all_ranks_hide_nothing() -> None:
+    healthy = [f"step {i} loss {2.0 / (1 + i / 50):.4f} lr 3.0e-04" for i in range(300)]
+    stuck = [f"epoch {e}: loss: 2.3026 acc: 0.1000" for e in range(8)]
+    assert flat_loss(lines(*healthy)) == []
+    assert flat_loss(lines(*healthy, *stuck))[0].line >= 300
+    assert flat_loss([Line(number, text, rank=number % 4 + 1) for number, text in enumerate(stuck)])

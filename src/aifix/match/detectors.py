@@ -67,10 +67,15 @@ class _Point(NamedTuple):
     value: float
 
 
-def _series(lines: Sequence[Line], expression: re.Pattern[str], words: tuple[str, ...]) -> dict[str, list[_Point]]:
+_MARKS = " '\""
+_BLANK = lazy_re(r"[\d.\s]+")
+
+
+def _series(lines: Sequence[Line], expression: re.Pattern[str], words: tuple[str, ...], *, every: bool) -> dict[str, list[_Point]]:
+    """Give the values by their name, with what stands before it: two loops of one log may both print a "loss"."""
     found: dict[str, list[_Point]] = defaultdict(list)
     for index, line in enumerate(lines):
-        if line.rank not in (None, 0) or len(line.text) > 4000:
+        if (not every and line.rank not in (None, 0)) or len(line.text) > 4000:
             continue
         lower = line.text.lower()
         if not any(word in lower for word in words):
@@ -80,7 +85,8 @@ def _series(lines: Sequence[Line], expression: re.Pattern[str], words: tuple[str
             if "of" in match.re.groupindex and match["of"]:  # 980/10000
                 value, text = value / float(match["of"]), f"{value / float(match['of']):.4f}"
             if math.isfinite(value):
-                found[match["name"].lower().strip(" '\"")].append(_Point(index, text, value))
+                before = _BLANK.sub("", line.text[max(match.start() - 24, 0) : match.start()])[-4:]
+                found[f"{match['name'].lower().strip(_MARKS)}\t{before}"].append(_Point(index, text, value))
     return found
 
 
@@ -155,8 +161,13 @@ def _classes(loss: float, accuracies: Sequence[float]) -> int | None:
 
 def flat_loss(lines: Sequence[Line]) -> list[Detection]:
     """Find a run whose loss stays that of a guess, or whose gradients have vanished while the loss stands still."""
-    losses = _series(lines, _LOSS, ("loss", "nll", "entropy", "xent", "bce", "cost", "objective"))
-    accuracy_series = _series(lines, _ACCURACY, ("acc", "top"))
+    found = _flat_loss(lines, every=False)
+    return found or (_flat_loss(lines, every=True) if any(line.rank for line in lines) else [])
+
+
+def _flat_loss(lines: Sequence[Line], *, every: bool) -> list[Detection]:
+    losses = _series(lines, _LOSS, ("loss", "nll", "entropy", "xent", "bce", "cost", "objective"), every=every)
+    accuracy_series = _series(lines, _ACCURACY, ("acc", "top"), every=every)
     # Accuracies are fractions or percents; both readings of a value below 1.5 % are allowed.
     stuck = [
         points
@@ -164,10 +175,11 @@ def flat_loss(lines: Sequence[Line]) -> list[Detection]:
         if len(points) >= LEAST and max(p.value for p in points[1:]) - min(p.value for p in points[1:]) <= 0.03 * max(p.value for p in points)
     ]
     accuracies = [reading for points in stuck for reading in (points[-1].value, points[-1].value / 100) if 0 < reading < 1]
-    norms = _series(lines, _NORM, ("norm",))
+    norms = _series(lines, _NORM, ("norm",), every=every)
     vanished = next((points for points in norms.values() if len(points) >= LEAST and all(point.value < VANISHED for point in points[1:])), None)
     balanced: bool | None = None
-    for name in sorted(losses, key=lambda name: (not name.startswith(("val", "eval", "valid", "test")), name)):
+    judged = {point.line for points in accuracy_series.values() for point in points}
+    for name in sorted(losses, key=lambda name: (not name.startswith(("val", "eval", "test")), losses[name][-1].line not in judged, name)):
         points = losses[name]
         beside = _beside(name, accuracy_series)
         guess, idle = _guessed(points, accuracies, told=bool(stuck)), _flat(points) and vanished is not None
@@ -176,11 +188,13 @@ def flat_loss(lines: Sequence[Line]) -> list[Detection]:
         if guess is None and not idle:
             continue
         if vanished is None and balanced is None:
-            balanced = _PLAYERS.search(" ".join(losses)) is not None or any(_PREFERS.search(line.text) for line in lines if len(line.text) <= 4000)
+            balanced = _PLAYERS.search(" ".join(name.partition("\t")[0] for name in losses)) is not None or any(
+                _PREFERS.search(line.text) for line in lines if len(line.text) <= 4000
+            )
         if vanished is None and balanced:
             continue
         last = points[-1]
-        captures = {"loss": last.text, "loss_name": name, "first_loss": points[0].text, "points": str(len(points))}
+        captures = {"loss": last.text, "loss_name": name.partition("\t")[0], "first_loss": points[0].text, "points": str(len(points))}
         if guess is not None:
             captures["classes"] = str(guess)
         shown = [point.text for series in (*stuck, *beside) for point in series if point.line == last.line]
