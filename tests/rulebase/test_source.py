@@ -52,6 +52,7 @@ def test_a_rule_is_read_with_its_captures_cores_and_defaults() -> None:
         (("{requested:bytes}", "{requested:octets}"), "<rule>:5:", "unknown capture type 'octets'"),
         (("Tried to", "(Tried to"), "<rule>:5:", "missing )"),
         (("'CUDA out", "'(?=CUDA) out"), "<rule>:5:", "not a linear-time regex"),
+        (("'CUDA out", "'CUDA (?i)out"), "<rule>:5:", "global flags"),
         (("explain: It ran out.", "explain: {"), "<rule>:", "not valid YAML"),
         (("explain: It ran out.", "explain: &a [*a]"), "<rule>:3:14", "aliases"),
         (("explain: It ran out.", "explain: " + "[" * 20 + "]" * 20), "<rule>:3:", "nested deeper"),

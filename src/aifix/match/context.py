@@ -27,13 +27,14 @@ def fitting(hits: Iterable[Hit], document: Document, rules: Mapping[str, Rule]) 
     kept = []
     listed = list(hits)
     well = bool(listed) and ended_well(document, max(hit.line for hit in listed))
-    raised = {line for traceback in document.tracebacks for line in range(traceback.start, traceback.end)} if well else set()
+    raised = {line for traceback in document.tracebacks if traceback.frames for line in range(traceback.start, traceback.end)}
     for hit in listed:
         signature = rules[hit.rule].signatures[hit.signature]
         if _fits(signature, hit, document):
             survived = (
                 signature.level == "warning"
-                or _logged_as_harmless(document.lines[hit.line], signature)
+                or _warned(document.lines[hit.line], signature)
+                or (hit.line not in raised and _logged_as_harmless(document.lines[hit.line], signature))
                 or (well and hit.line not in raised and tried_again(document, hit.line))
             )
             kept.append(hit._replace(survived=survived))
@@ -41,15 +42,24 @@ def fitting(hits: Iterable[Hit], document: Document, rules: Mapping[str, Rule]) 
 
 
 _HARMLESS = lazy_re(r"\bNCCL INFO\b|^\W{0,2}(?:INFO|DEBUG|TRACE)\b|\b(?:INFO|DEBUG)\b\W{0,4}$")
+_EXPECTED = lazy_re(r"::\S+.*\b(?:PASSED|XFAIL|XPASS|SKIPPED)\b|^(?:ok \d+ - |✓|√|PASS )|\.\.\. (?:ok|skipped)\b")
+"""A test runner's line about a test that did what it should: its name and reason quote errors."""
 _WARNING = lazy_re(r"\b(?:[A-Z]\w*)?Warning: ")
 
 
 def _logged_as_harmless(line: Line, signature: Signature) -> bool:
-    """Tell whether the program itself logged a line as information, or as a Python warning that the signature does not name."""
+    """Tell whether the program itself logged a line as information, or a test runner as what it should be."""
     if signature.detector:
         return False  # losses are logged as information, whatever they say
+    if _EXPECTED.search(line.text):
+        return True
     if _HARMLESS.search(line.prefix) or _HARMLESS.search(line.text):
         return "INFO" not in signature.source
+    return False
+
+
+def _warned(line: Line, signature: Signature) -> bool:
+    """Tell whether a line is a Python warning that the signature does not name."""
     return _WARNING.search(line.text) is not None and "arning" not in signature.source and "arning" not in signature.covers
 
 

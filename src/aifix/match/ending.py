@@ -10,15 +10,20 @@ if TYPE_CHECKING:
     from aifix.model import Document
 
 END = 5
-"""Lines at the end of a log that tell how the run ended, and lines that must stand between a failure and the end."""
+"""Lines at the end of a log that tell how the run ended."""
+AFTER = 2
+"""Lines that must follow a failure for the run to have gone on."""
 _WELL = lazy_re(
-    r"(?i)\b(?:done|finished|completed?|saved|success(?:ful(?:ly)?)?|all (?:checks|tests) passed|best (?:model|epoch|acc)|listening on|serving|ready)"
-    r"\b"
-    r"|exit(?:ed)? (?:with )?(?:code |status )?0\b"
+    r"(?i)\b(?:done|finished|completed?|saved|written|success(?:ful(?:ly)?)?|all (?:checks|tests) passed|best (?:model|epoch|acc)|listening on|"
+    r"serving|ready|100 ?%)(?:\b|\W)|exit(?:ed)? (?:with )?(?:code |status )?0\b"
 )
 _ILL = lazy_re(r"(?i)error|exception|fail|abort|kill|fatal|traceback|cannot|exit(?:ed)? (?:with )?(?:code |status )?[1-9]")
+_NONE = lazy_re(
+    r"(?i)\b(?:without|no|0|zero)(?: any)? (?:errors?|failures?|exceptions?|failed)\b|\b(?:errors?|failures?|failed)[ =:_-]{1,3}(?:0|none)\b"
+)
 _AGAIN = lazy_re(
-    r"(?i)\bretr(?:y|ies|ying|ied)\b|try(?:ing)? again|recover|skipp(?:ed|ing)\b|continu(?:e|es|ing)\b|reduc(?:ed|ing)|halv(?:ed|ing)|resum(?:ed|ing)"
+    r"(?i)\bretr(?:y|ies|ying|ied)\b|try(?:ing)? again|recover|skipp(?:ed|ing)\b|continu(?:e|es|ing)\b|"
+    r"reduc(?:ed|ing)|halv(?:ed|ing)|resum(?:e|ed|ing)\b"
 )
 
 
@@ -30,8 +35,8 @@ def ended_well(document: Document, index: int) -> bool:
         index: the last line that speaks of a failure.
     """
     after = [line.text for line in document.lines[index + 1 :] if line.text.strip()]
-    last = after[-END:]
-    return len(after) >= END and any(_WELL.search(text) for text in last) and not any(_ILL.search(text) for text in last)
+    last = [_NONE.sub("", text) for text in after[-END:]]
+    return len(after) >= AFTER and any(_WELL.search(text) for text in last) and not any(_ILL.search(text) for text in last)
 
 
 def tried_again(document: Document, index: int) -> bool:

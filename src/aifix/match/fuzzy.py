@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from aifix.lazy import lazy_re
+from aifix.match.ending import ended_well
 from aifix.match.exact import Hit, quoted_lines
 from aifix.match.regex import PatternError, compile_pattern
 from aifix.match.skeleton import HOLE, skeletons
@@ -221,7 +222,10 @@ def find(document: Document, base: Base, hits: Sequence[Hit]) -> list[Hit]:
         return []
     taken = {hit.line for hit in hits if hit.span >= LITERAL}
     found: list[Hit] = []
-    for number in _candidates(document, taken):
+    chosen = _candidates(document, taken)
+    if chosen and not document.tracebacks and ended_well(document, max(chosen)):
+        return []
+    for number in chosen:
         text = document.lines[number].text[:LONGEST]
         ranked = sorted(_best_by_rule(text, base.wordings).items(), key=lambda item: -item[1].rank)
         if not ranked:

@@ -24,6 +24,8 @@ NEAR = 60
 
 FEW = 400
 """Lines up to which looking at each is quicker than a search over the whole document."""
+ANCHORS = 4
+"""Hits around which further facts are looked for."""
 REREAD = 4
 """Hit lines that are read again as mistyped."""
 
@@ -50,8 +52,8 @@ def capture(candidate: Candidate) -> None:
 
 
 def collect(candidate: Candidate, document: Document, collectors: tuple[Collector, ...]) -> None:
-    """Look for further facts around the first hit."""
-    anchor = candidate.first
+    """Look for further facts around the first hit, then around the next ones: a warning far above may have hit first."""
+    anchors = sorted({hit.line for hit in candidate.hits if candidate.is_root(hit)})[:ANCHORS] or [candidate.first]
     for collector in collectors:
         if all(name in candidate.facts for name in collector.types):
             continue
@@ -59,7 +61,7 @@ def collect(candidate: Candidate, document: Document, collectors: tuple[Collecto
             expression = compile_pattern(collector.pattern)
         except PatternError:
             continue
-        order = _order(anchor, len(document.lines), collector)
+        order = list(dict.fromkeys(index for anchor in anchors for index in _order(anchor, len(document.lines), collector)))
         if len(order) > FEW:
             stands = set(searcher(document).lines(collector.pattern))
             order = [index for index in order if index in stands]

@@ -331,7 +331,10 @@ def _signature(item: SignatureSource, path: str) -> Signature:
     elif not item.pattern:
         raise _PartError(path, "a signature needs a pattern (or a detector)")
     regex, types = _expand(item.pattern, path) if item.pattern else ("", DETECTORS[item.detector].types)
-    found, ignore_case = cores(regex) if item.pattern else ((), False)
+    try:
+        found, ignore_case = cores(regex) if item.pattern else ((), False)
+    except re.error as error:  # a flag in the middle, say: RE2 takes it, and Python's parser, which the cores are read off, does not
+        raise _PartError(path, f"{error} in {item.pattern!r}") from error
     return Signature(
         pattern=regex,
         source=item.pattern or f"detector {item.detector}",
