@@ -155,6 +155,7 @@ _DEFINITION = lazy_re(
 _CODE_MAYBE = lazy_re(r"\s*(?:#|//|/\*|\*/?\s|\"\"\"|'''|[)\]}]+[;,:]*$|[\"'(\[{].*[,)\]};]$|pass$|.*[;{}(\[,\\]$|\w+=.+,$|r?[\"'].*[\"'],?$|.* = )")
 _YAML = lazy_re(r"\s*(?:- )?[\w./ -]{1,60}:(?: .*|$)|\s*- \S|\s*#|---$|\s{4,}\S|\s*[|>]-?$")
 _YAML_ITEM = lazy_re(r"\s*- [\w-]+: \S|\s*- ['\"]")
+_ALERT_KEY = lazy_re(r"\s*(?:- )?(?:alert|expr|annotations|regex|pattern|match|matcher|query|runbook_url|for_each|condition):(?: |$)")
 _HOLES = lazy_re(r"%[sd]|%\(\w+\)|\{\w*\}|\$\{?\w+|\(\?|\\\\?[wdsS]")  # where a program puts its values into a text
 _JSON_ROW = lazy_re(r"\s*(?:[{}\[\]]+,?$|\"[^\"]*\" ?: ?.*|\".*\",?$)")
 _TAG_ROW = lazy_re(r"\s*</?[a-zA-Z!?][\w:-]*(?:\s[^>]*)?/?>")
@@ -175,6 +176,7 @@ _BULLET = lazy_re(r"\s{0,8}(?:[-*+•] |\d{1,2}[.)] |\(?[a-z]\) )(?P<body>\S.*)$
 _CHECK = lazy_re(r"\s*(?:[-*+] )?\[[ xX]\] \S")
 _TABLE = lazy_re(r"\s*\|.*\|\s*$")
 _TABLE_RULE = lazy_re(r"\s{0,20}\|?[ :]{0,4}-{2,80}[ :]{0,4}\|[-| :]*$")
+_WIKI_ROW = lazy_re(r"\{\|| ?\|[-}|] ?|!+ ?\S|\| ?\S|\[\[[^\]]+\]\]$|={2,4} ?[^=]+ ?={2,4}$|h[1-6]\. |\|\|.*\|\|$|<code>|__\w+__$")
 _FENCE = lazy_re(r"\s{0,3}(?:```|~~~)")
 _LINK = lazy_re(r"\]\((?:https?:|\.{0,2}/|#)")
 _INLINE = lazy_re(r"`[^`\n]{2,80}`|\*\*[^*\n]{2,60}\*\*|``[^`]+``|:\w+:`")
@@ -631,6 +633,8 @@ def _is_rule_list(text: _Text) -> bool:
     if _share(_count(_YAML, rows), rows) < 0.9 or _count(_YAML_ITEM, rows) < 2 or hard:
         return False
     quoted = sum(re.search(r": ['\"]|: \|$|- ['\"]", row) is not None for row in rows)
+    if _count(_ALERT_KEY, rows) >= 2:
+        return True
     return quoted >= 2 and (sum(_REGEX_BITS.search(row) is not None for row in rows) >= 2 or text.prose >= 2)
 
 
@@ -662,6 +666,8 @@ def _is_document(text: _Text) -> bool:
     log = text.traced + text.logged + sum(_UTTERED.match(row) is not None for row, fenced in zip(text.rows, text.fenced, strict=True) if fenced)
     if log > 0.35 * size or (text.traced and any(_ISSUE_FORM.match(row) for row in rows)):
         return False
+    if any(row.startswith(("{|", "||", "|-", "[[Category:")) for row in rows) and _count(_WIKI_ROW, rows) >= 0.6 * len(rows):
+        return True
     checks = _count(_CHECK, rows)
     if checks >= 3 and _share(checks, rows) >= 0.4:
         return True
