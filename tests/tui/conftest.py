@@ -16,7 +16,7 @@ WIDGETS = {"test_app.py", "test_browse.py", "test_case.py", "test_safety.py", "t
 try:
     import textual  # noqa: F401
 except ImportError:  # the interface is an extra
-    collect_ignore = sorted(WIDGETS | {"pilot.py", "test_hanging.py", "test_command.py", "test_pages.py"})
+    collect_ignore = sorted(WIDGETS | {"pilot.py", "test_hanging.py", "test_command.py", "test_patch.py"})
 
     def pytest_report_header() -> str:
         return "tests/tui: skipped, textual is missing (pip install 'aifix-kb[tui]')"

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
+import pytest
 from tests.tui.conftest import RANKS
 from tests.tui.pilot import diagnosed, drive, shown, until
 from textual import events
@@ -140,3 +141,27 @@ def test_a_damaged_history_is_no_history(small: Path) -> None:
     for text in ("{", '{"a": 1}', json.dumps([1, None, "/absent"])):
         recent.store().write_text(text)
         assert recent.recent() == []
+
+
+@pytest.mark.parametrize("size", [(20, 5), (40, 10), (60, 16), (300, 90)])
+def test_any_size_will_do(ranks: Path, size: tuple[int, int]) -> None:
+    async def flow(pilot: Pilot[None]) -> None:
+        await diagnosed(pilot)
+        await pilot.press("f", "m", "y", "p", "l", "slash", "x", "escape", "e", "enter", "escape")
+        for key, mode in (("w", "wizard"), ("b", "browse"), ("o", "open")):
+            await pilot.press(key)
+            await until(pilot, lambda mode=mode: pilot.app.current_mode == mode)  # type: ignore[misc]
+            await pilot.press("tab", "tab", "shift+tab", "down", "pagedown", "end")
+        await pilot.press("question_mark")
+
+    drive(AifixApp(ranks), flow, size)
+
+
+def test_a_log_that_is_closed_under_a_view_shows_nothing(ranks: Path) -> None:
+    async def flow(pilot: Pilot[None]) -> None:
+        await diagnosed(pilot)
+        pilot.app.case.log.close()  # type: ignore[attr-defined]
+        await pilot.press("l", "pagedown", "G", "slash", *"zzz", "enter", "n")
+        await pilot.pause(0.2)
+
+    drive(AifixApp(ranks), flow)

@@ -134,9 +134,7 @@ class AifixApp(App[None]):
             why = getattr(error, "strerror", None) or error
             self.notify(sanitise(f"{path}: {why}"), title="Cannot be opened", severity="error", markup=False)
             return
-        before, self.case = self.case, Case(log, name or str(path), probing)
-        if before is not None:
-            before.log.close()
+        self.case = Case(log, name or str(path), probing)
         if not name:
             recent.remember(path)
         self.run_worker(self._show_case(), exclusive=True, group="show")

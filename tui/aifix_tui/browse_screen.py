@@ -171,7 +171,7 @@ class BrowseScreen(Screen[None]):
         page = self.query_one(RulePage)
         if self._book is None or not page.rule_id:
             return
-        actions = [action for fix in self._book.page(page.rule_id).fixes for action in fix.do if action.kind != "note"]
+        actions = [action for fix in self._book.page(page.rule_id).fixes for action in pages.copied(fix.do)]
         if actions:
             self.app.push_screen(CopyDialog(self._book.titles[page.rule_id], actions), lambda text: self.app.copy(text) if text else None)
         else:

@@ -23,6 +23,7 @@ from aifix_tui.probes_pane import ProbesPane
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
+    from aifix.fixes.proposal import Proposal
     from aifix.model import Diagnosis, Fix, Report
     from aifix_tui.app import AifixApp
     from aifix_tui.case import Case, Node
@@ -51,6 +52,7 @@ class CaseScreen(Screen[None]):
         Binding("E", "proof(-1)", "Previous proof", show=False),
         Binding("r", "rank", "Rank"),
         Binding("c", "copy", "Copy"),
+        Binding("v", "patch", "Patch", show=False),
         Binding("h", "page", "Rule", show=False),
         Binding("a", "probe", "Probe all", show=False),
     ]
@@ -112,10 +114,12 @@ class CaseScreen(Screen[None]):
 
     def show(self, case: Case) -> None:
         """Show a case: its log at once, its diagnoses when they are ready."""
-        self._case = case
+        before, self._case = self._case, case
         self._shown, self._before, self._fixes = [], {}, []
         self.rank = None
         self._view.open(case.log)
+        if before is not None and before is not case:
+            before.log.close()
         tree = self.query_one("#tree", OptionList)
         tree.clear_options()
         tree.loading = True
@@ -426,7 +430,41 @@ class CaseScreen(Screen[None]):
 
         if event.option_index < len(self._fixes):
             fix = self._fixes[event.option_index]
-            self.app.push_screen(CopyDialog(fix.title, fix.do), lambda text: self.app.copy(text) if text else None)
+            self.app.push_screen(CopyDialog(fix.title, pages.copied(fix.do, notes=True)), lambda text: self.app.copy(text) if text else None)
+
+    def action_patch(self) -> None:
+        """Make a patch of the user's code for the highlighted fix."""
+        index = self.query_one("#fixes", OptionList).highlighted or 0
+        if self._case is not None and self.chosen is not None and index < len(self._fixes):
+            self._propose(self._case, self.chosen, self._fixes[index])
+
+    @work(thread=True, exclusive=True, group="patch")
+    def _propose(self, case: Case, diagnosis: Diagnosis, fix: Fix) -> None:
+        """Parse the sources that the log names; in a thread."""
+        try:
+            from aifix.fixes.proposal import propose
+        except ImportError:
+            self.app.call_from_thread(self._proposed, None, "This build of aifix makes no patches.")
+            return
+        from aifix import api
+
+        assert case.document is not None  # noqa: S101 - there is no fix without one
+        path = case.log.path.absolute()
+        try:
+            proposal = propose(case.document, diagnosis, fix, api.rule_base(), folders=[str(path.parent), str(Path.cwd())], log=str(path))
+        except ImportError as error:  # LibCST is an extra
+            self.app.call_from_thread(self._proposed, None, f"Patches need LibCST: pip install 'aifix-kb[fix]' ({error})")
+            return
+        why_not = proposal.refusal or "This fix is to be done by hand: c copies it."
+        self.app.call_from_thread(self._proposed, proposal if proposal.patch else None, why_not)
+
+    def _proposed(self, proposal: Proposal | None, why_not: str) -> None:
+        if proposal is None:
+            self.notify(pages.one_line(why_not), title="No patch", severity="warning", markup=False)
+            return
+        from aifix_tui.patch_dialog import PatchDialog
+
+        self.app.push_screen(PatchDialog(proposal))
 
     async def action_page(self) -> None:
         """Open the rule's page in the handbook."""

@@ -137,6 +137,7 @@ HELP = (
             ("r", "one rank's lines alone, the next rank, all"),
             ("Enter", "log: the line whole; fixes: choose what to copy; probes: run one"),
             ("c", "copy: the command of a fix, or the line"),
+            ("v", "fixes: a patch of your code, side by side; a writes it, u undoes it"),
             ("a", "probes: run all; verdicts move the confidence and the fixes"),
             ("h", "the rule's page in the handbook"),
         ),

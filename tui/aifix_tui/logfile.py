@@ -81,9 +81,13 @@ class LogFile:
             yield self.indexed
 
     def _read(self, start: int, size: int) -> bytes:
+        """Read; what cannot be read, or no longer because the log was closed, is empty, as the end of the file is."""
         with self._lock:
-            self._stream.seek(start)
-            return self._stream.read(size)
+            try:
+                self._stream.seek(start)
+                return self._stream.read(size)
+            except (OSError, ValueError):
+                return b""
 
     def _read_starts(self, page: int) -> list[int]:
         """Where lines start in a page: the places after its line feeds."""

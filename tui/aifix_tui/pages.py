@@ -192,10 +192,15 @@ def unknown(said: Unknown) -> Hanging:
 # ------------------------------------------------------------ fixes
 
 
+def copied(done: Iterable[Action], *, notes: bool = False) -> list[Action]:
+    """Give the actions that can be copied; a patch's name is none."""
+    return [action for action in done if str(action.kind) != "patch" and (notes or action.kind != "note")]
+
+
 def actions(done: Iterable[Action]) -> list[Part]:
     """Give what is to be done: notes as prose, the rest as lines that can be copied."""
     parts: list[Part] = []
-    for action in done:
+    for action in copied(done, notes=True):
         if action.kind == "note":
             parts.append("\n   " + one_line(action.text))
             continue
@@ -203,6 +208,11 @@ def actions(done: Iterable[Action]) -> list[Part]:
         for number, line in enumerate(sanitise_block(action.text.strip("\n")).split("\n")):
             parts += [("\n   " + (label if number == 0 else " " * len(label)), MUTED), (line, "$text-accent")]
     return parts
+
+
+def patches(one: Fix | FixTemplate) -> bool:
+    """Tell whether aifix can make a patch of the user's code for a fix."""
+    return any(str(action.kind) == "patch" for action in one.do)
 
 
 def fix(number: int, one: Fix, template: FixTemplate | None) -> Hanging:
@@ -213,7 +223,8 @@ def fix(number: int, one: Fix, template: FixTemplate | None) -> Hanging:
         parts.append("\n   " + one_line(one.why))
     if template is not None and template.when:
         parts.append((f"\n   holds here: {brief(template.when)}", MUTED))
-    return text(*parts, *actions(one.do))
+    hint: list[Part] = [("\n   v  shows it as a patch of your code", "bold")] if template is not None and patches(template) else []
+    return text(*parts, *actions(one.do), *hint)
 
 
 def left_out(one: FixTemplate, title: str) -> Hanging:
@@ -224,7 +235,7 @@ def left_out(one: FixTemplate, title: str) -> Hanging:
 
 def command_of(one: Fix | FixTemplate) -> str:
     """Give what is to be copied of a fix: its first command, else its first code or setting."""
-    texts = [action.text for action in one.do if action.kind == "command"] or [action.text for action in one.do if action.kind != "note"]
+    texts = [action.text for action in one.do if action.kind == "command"] or [action.text for action in copied(one.do)]
     return sanitise_block(texts[0].strip("\n")) if texts else ""
 
 

@@ -30,7 +30,8 @@ def tui(context: click.Context, /, log: Path | None, *, serve: bool, port: int) 
         note(f"the interface needs textual: {INSTALL}")
         context.exit(2)
     if log is not None and not log.is_file():
-        note(f"{log} is a directory" if log.is_dir() else f"{log} does not exist")
+        why = "is a directory" if log.is_dir() else "is no regular file; pipe it in, as … | aifix --tui" if log.exists() else "does not exist"
+        note(f"{log} {why}")
         context.exit(2)
     if serve:
         context.exit(_serve(log, port))
