@@ -135,7 +135,6 @@ def surroundings(candidate: Candidate, document: Document) -> None:
             facts.setdefault("exception", Fact(traceback.kind, traceback.kind))
             break
     _tokens(candidate, document)
-    _mentions(candidate, document)
     near = range(max(0, anchor - NEAR), min(len(lines), anchor + NEAR))
     for name, expression in (("worker", _WORKER), ("exit_code", _EXIT)):
         if name in facts:
@@ -154,6 +153,7 @@ def surroundings(candidate: Candidate, document: Document) -> None:
                 facts["python"] = Fact(text, text, "version")
                 break
     _around(candidate, document, sorted(near, key=lambda index: abs(index - anchor)))
+    _figures(candidate, document)
 
 
 def _around(candidate: Candidate, document: Document, near: list[int]) -> None:
@@ -166,7 +166,7 @@ def _around(candidate: Candidate, document: Document, near: list[int]) -> None:
         text = f"{line.prefix}{line.text}"[:MAX_TEXT]
         for match in _PROCESS.finditer(text) if "p" in text or "P" in text else ():
             pid = match[1] or match[2]
-            if pid not in pids and len(pids) < MENTIONED:
+            if pid not in pids and len(pids) < PIDS:
                 pids.append(pid)
         if "machine" not in facts and (found := _HOST.search(text)):
             facts["machine"] = Fact(host := found["host"] or found["at"] or found["ip"], host)
@@ -184,8 +184,10 @@ def _around(candidate: Candidate, document: Document, near: list[int]) -> None:
         facts.setdefault("versions", Fact(", ".join(versions.values()), list(versions.values())))
 
 
-MENTIONED = 16
-"""Figures and names that are listed of the lines that were hit."""
+PIDS = 16
+"""Processes that are listed of the surroundings."""
+FIGURES = 8
+"""Numbers that are listed of the lines that were hit."""
 _COUNT = r"[-+]?\d[\w.+-]*\b"
 _FIGURE = lazy_re(
     rf"(?:(?<![\w./\\-])[A-Za-z][A-Za-z-]*[ ]){{0,2}}(?<![\w./\\])-{{0,2}}[A-Za-z](?:[\w-]|\.[A-Za-z])*(?:\(\))?"
@@ -193,32 +195,23 @@ _FIGURE = lazy_re(
     r"|\(-?\d+(?:, ?-?\d+)*,?\)|\[-?\d+(?:, ?-?\d+)*\]"
 )
 """A number with the words before it ("dimension 3", "--local_rank=7", "torch>=2.1"), or numbers in brackets."""
-_NAMED = lazy_re(
-    r"<class '[\w.]+'>|(?<![\w])'[^'\n]{1,100}'(?!\w)|\"[^\"\n]{1,100}\"|`[^`'\n]{1,100}[`']"
-    r"|(?<![\w:/\\.])(?:[A-Za-z]:[/\\])?(?:[\w.+-]*[/\\])+[\w.+-]+|\b[A-Za-z_]\w*(?:(?:::|\.)[A-Za-z_]\w*)+\b"
-    r"|\b[A-Za-z]\w*_\w+|\b[A-Z][a-z0-9]+[A-Z]\w*"
-)
-"""What is quoted, a class, a path, a dotted or compound identifier."""
-_NO_NAME = lazy_re(r"(?:\w*(?:Error|Exception|Warning)|(?:is|and|his)/\w+)$")
+_NUMBER = lazy_re(r"\d[\w.]*")
 _SOURCE = lazy_re(r"\.(?:py|cc?|cpp|cuh?|h|hpp|c):\d+$")
 
 
-def _mentions(candidate: Candidate, document: Document) -> None:
-    """List what else the lines that were hit count and name, as printed, where no fact says it yet."""
-    known = [fact.text for fact in candidate.facts.values()]
-    for name, expression in (("figures", _FIGURE), ("mentioned", _NAMED)):
-        if name in candidate.facts:
-            continue
-        found: list[str] = []
-        for index in sorted(candidate.lines, key=lambda index: (index != candidate.first, index))[:REREAD] + candidate.support[:REREAD]:
-            for match in expression.finditer(document.lines[index].text[:MAX_TEXT]):
-                text = match[0].strip()
-                if _NO_NAME.match(text) or _SOURCE.search(text) or text.startswith('" '):
-                    continue
-                if len(found) < MENTIONED and not any(text in other for other in (*known, *found)):
-                    found.append(text)
-        if found:
-            candidate.facts[name] = Fact(", ".join(found), found)
+def _figures(candidate: Candidate, document: Document) -> None:
+    """List the numbers of the lines that were hit which no fact says yet, each with its words, as printed."""
+    known = {number for fact in candidate.facts.values() for number in _NUMBER.findall(fact.text)}
+    found: list[str] = []
+    for index in sorted(candidate.lines, key=lambda index: (index != candidate.first, index))[:REREAD]:
+        for match in _FIGURE.finditer(document.lines[index].text[:MAX_TEXT]):
+            text = match[0].strip()
+            if _SOURCE.search(text) or len(found) >= FIGURES or any(text in other for other in found):
+                continue
+            if not known.issuperset(_NUMBER.findall(text)):
+                found.append(text)
+    if found:
+        candidate.facts["figures"] = Fact(", ".join(found), found)
 
 
 _TOKENS: tuple[tuple[str, str, re.Pattern[str]], ...] = (

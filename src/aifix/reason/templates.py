@@ -15,6 +15,10 @@ from aifix.lazy import lazy_re
 from aifix.reason import expressions
 
 
+LONGEST = 30_000
+OPTIONS = 200
+
+
 class TemplateError(ValueError):
     """The text is not a well-formed template."""
 
@@ -45,6 +49,9 @@ def parse(text: str) -> tuple[Any, ...]:
         TemplateError: braces or brackets do not pair, or an expression does not parse.
 
     """
+    if len(text) > LONGEST or text.count("[[") > OPTIONS:  # a stranger's rule: no text may nest without end, or take long
+        message = f"longer than {LONGEST} characters, or more than {OPTIONS} times '[[', in {text[:60]!r}"
+        raise TemplateError(message)
     parts, end, _ = _parse(text, 0, inside=False)
     if end != len(text):
         message = f"'||' or ']]' without '[[' in {text[:60]!r}"
