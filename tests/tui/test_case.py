@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tests.tui.conftest import RANKS
 from tests.tui.pilot import diagnosed, drive, shown, until
 from textual.widgets import OptionList
 
@@ -301,3 +302,24 @@ def test_a_log_from_another_machine_learns_nothing_here(ranks: Path, monkeypatch
         await until(pilot, lambda: "from another machine" in shown(pilot, "#probe-list"))
 
     drive(AifixApp(ranks), flow)
+
+
+def test_of_a_large_log_all_lines_of_a_rank_are_found(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from aifix.match import keeper
+
+    monkeypatch.setattr(keeper, "WHOLE", 1 << 16)
+    monkeypatch.setattr(keeper, "PAGE", 1 << 12)
+    log = small / "large.log"
+    steps = "".join(f"12:00:00 [rank{number % 3}]: step {number}\n" for number in range(30_000))
+    log.write_text(steps + RANKS.replace("[rank", "12:00:01 [rank"))
+
+    async def flow(pilot: Pilot[None]) -> None:
+        await diagnosed(pilot)
+        assert pilot.app.case.document.truncated  # type: ignore[attr-defined]
+        await pilot.press("r")
+        await until(pilot, lambda: "rank 0 only: 10,002 lines" in shown(pilot, "#state"))
+        assert "kept" not in shown(pilot, "#state")
+        await pilot.press("slash", *"step 29997", "enter")
+        await until(pilot, lambda: view(pilot).number == 29998)
+
+    drive(AifixApp(log), flow)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from aifix.show.safe import sanitise
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 LONG = 10.0
 """Seconds that the probes may take where somebody asked for them and waits."""
+MARKS = 4
+"""Ways of naming one rank that are looked for together."""
 WRAPPED = 40
 """Lines of the file that one cleaned line may cover where a terminal had wrapped it."""
 
@@ -96,6 +99,15 @@ class Case:
     def lines_of(self, rank: int) -> list[int]:
         """Give the numbers of a rank's lines, of those that aifix read (of a large log it keeps what a diagnosis can need)."""
         return sorted({line.number for line in self.document.lines if line.rank == rank}) if self.document else []
+
+    def rank_pattern(self, rank: int) -> re.Pattern[bytes] | None:
+        """Give what begins a rank's lines, where it always is the same mark: then even the lines that aifix did not keep are known."""
+        prefixes = {line.prefix for line in self.document.lines if line.rank == rank and line.prefix.strip()} if self.document else set()
+        marks = {found[0] if (found := re.search(rf"\[?\b(?:rank|default)[ =:]?{rank}\b\]?", prefix, re.IGNORECASE)) else "" for prefix in prefixes}
+        if not marks or "" in marks or len(marks) > MARKS:
+            return None
+        told = b"|".join(re.escape(mark.encode()) for mark in sorted(marks))
+        return re.compile(rb"^[^\n]{0,160}?(?:" + told + rb")", re.MULTILINE)
 
     def proof(self, of: Diagnosis | Unknown) -> dict[int, str]:
         """Give the lines that prove a diagnosis, by number, with the text that the report shows; hard-wrapped ones whole."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -21,6 +22,9 @@ from aifix_tui.logview import LogView
 from aifix_tui.probes_pane import ProbesPane
 
 if TYPE_CHECKING:
+    import re
+    from collections.abc import Sequence
+
     from textual.app import ComposeResult
 
     from aifix.fixes.proposal import Proposal
@@ -84,6 +88,7 @@ class CaseScreen(Screen[None]):
         self._before: dict[str, float] = {}
         self._fixes: list[Fix] = []
         self._searched = ""
+        self._whole_rank = False
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
@@ -342,21 +347,20 @@ class CaseScreen(Screen[None]):
         if self._case is not None and self._view.words:
             self._searched = f"searching “{self._view.words}” …"
             self._say()
-            self._seek(self._case, self._view.words, self._view.number, step, self.rank)
+            self._seek(self._case, self._view.words, self._view.number, step, self._view.shown)
 
     @work(thread=True, exclusive=True, group="find")
-    def _seek(self, case: Case, words: str, start: int, step: int, rank: int | None) -> None:
+    def _seek(self, case: Case, words: str, start: int, step: int, shown: Sequence[int] | None) -> None:
         """Look for words; runs in a thread."""
         worker = get_current_worker()
-        allowed = set(case.lines_of(rank)) if rank is not None else None
         found: int | None = start
         seen: set[int] = set()
         while True:
             found = case.log.find(words, found or start, backwards=step < 0, stop=lambda: worker.is_cancelled)
-            if found is None or found in seen or allowed is None or found in allowed:
+            if found is None or found in seen or shown is None or _holds(shown, found):
                 break
             seen.add(found)
-        if found is not None and allowed is not None and found not in allowed:
+        if found is not None and shown is not None and not _holds(shown, found):
             found = None
         if not worker.is_cancelled:
             self.app.call_from_thread(self._found, case, words, found)
@@ -377,7 +381,7 @@ class CaseScreen(Screen[None]):
             return
         parts = [f"line {self._view.number:,} of {case.log.lines:,}"]
         if self.rank is not None:
-            thinned = case.document is not None and case.document.truncated
+            thinned = case.document is not None and case.document.truncated and not self._whole_rank
             parts.append(f"rank {self.rank} only: {self._view.rows:,} lines" + (" of those that aifix kept" if thinned else ""))
         elif ranks := case.ranks():
             parts.append(counted(len(ranks), "rank") + " (r)")
@@ -407,8 +411,28 @@ class CaseScreen(Screen[None]):
 
     def watch_rank(self, rank: int | None) -> None:
         """Filter the log."""
-        if self._case is not None:
-            self._view.only(None if rank is None else self._case.lines_of(rank))
+        case = self._case
+        if case is None:
+            return
+        self._whole_rank = False
+        self._view.only(None if rank is None else case.lines_of(rank))
+        self._say()
+        pattern = case.rank_pattern(rank) if rank is not None and case.document is not None and case.document.truncated else None
+        if rank is not None and pattern is not None:
+            self._look_through(case, rank, pattern)
+
+    @work(thread=True, exclusive=True, group="rank")
+    def _look_through(self, case: Case, rank: int, pattern: re.Pattern[bytes]) -> None:
+        """Find all lines of a rank in a log of which aifix kept parts; in a thread."""
+        worker = get_current_worker()
+        numbers = case.log.matching(pattern, lambda: worker.is_cancelled)
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._looked_through, case, rank, numbers)
+
+    def _looked_through(self, case: Case, rank: int, numbers: Sequence[int]) -> None:
+        if case is self._case and rank == self.rank and numbers:
+            self._whole_rank = True
+            self._view.only(numbers)
             self._say()
 
     # ------------------------------------------------------------ fixes, rule, probes
@@ -500,3 +524,9 @@ class CaseScreen(Screen[None]):
         if now is not None and [fix.id for fix in now.fixes] != order:
             said += "; the order of the fixes changed" if said else "The order of the fixes changed"
         self.notify(said or "The verdicts move no confidence", title="This machine has spoken", markup=False)
+
+
+def _holds(numbers: Sequence[int], number: int) -> bool:
+    """Look a number up in sorted ones."""
+    at = bisect_left(numbers, number)
+    return at < len(numbers) and numbers[at] == number

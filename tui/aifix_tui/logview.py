@@ -106,6 +106,11 @@ class LogView(ScrollView, can_focus=True):
         self.refresh()
 
     @property
+    def shown(self) -> Sequence[int] | None:
+        """The numbers of the lines that are shown alone; None: all."""
+        return self._only
+
+    @property
     def rows(self) -> int:
         """How many lines can be scrolled through."""
         if self._only is not None:
