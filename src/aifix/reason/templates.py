@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 from aifix.lazy import lazy_re
 from aifix.reason import expressions
 
-
 LONGEST = 30_000
 OPTIONS = 200
 
