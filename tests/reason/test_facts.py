@@ -21,7 +21,7 @@ def facts(log: str) -> dict[str, str]:
         ("the reactor refuses (8, 0, 3), [256,112,112,64]", ["(8, 0, 3)", "[256,112,112,64]"]),
         (
             "the reactor refuses '--local_rank=7' as torch.cuda.device_count() is 1 and cuda>=11.0",
-            ["--local_rank=7", "torch.cuda.device_count() is 1", "cuda>=11.0"],
+            ["torch.cuda.device_count() is 1", "cuda>=11.0"],
         ),
         ("the reactor refuses the node Relu(1)", ["node Relu(1)"]),
     ],

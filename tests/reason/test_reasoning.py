@@ -171,3 +171,10 @@ def test_a_message_that_is_told_by_who_says_it_is_found_below_the_journals_prefi
     first = diagnose(log, OOMD).diagnoses[0]
     assert first.facts["unit"].text == "/user.slice/x.scope"
     assert first.evidence[0].text.startswith("Killed")
+
+
+def test_of_two_that_name_each_other_as_cause_the_earlier_is_the_root() -> None:
+    one = "id: a.one\ncauses: [b.two]\nsignatures: [{pattern: 'the reactor stopped'}]"
+    two = "id: b.two\ncauses: [a.one]\nsignatures: [{pattern: 'the turbine stopped'}]"
+    assert [item.id for item in diagnose("the turbine stopped\nthe reactor stopped", one, two).diagnoses] == ["b.two", "a.one"]
+    assert [item.id for item in diagnose("the reactor stopped\nthe turbine stopped", one, two).diagnoses] == ["a.one", "b.two"]

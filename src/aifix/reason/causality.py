@@ -19,23 +19,20 @@ def drop_vaguer(found: list[Candidate]) -> list[Candidate]:
 
     A rule's `yields_to` names them; and one whose every line is claimed by a surer candidate goes too.
     """
-    kept = [
-        one
-        for one in found
-        if not any(
-            other is not one
-            and named_by(one.rule.yields_to, other.id)
-            and not (other.warning and not one.warning)
-            and not named_by(other.rule.yields_to, one.id)
-            for other in found
-        )
-    ]
+    kept = [one for one in found if not any(other is not one and _gives_way(one, other) for other in found)]
     result = []
     for one in kept:
         shadow = next((other for other in kept if other is not one and one.lines <= other.lines and _surer(other, one)), None)
         if shadow is None:
             result.append(one)
     return result
+
+
+def _gives_way(one: Candidate, other: Candidate) -> bool:
+    """Tell whether one candidate's rule leaves the event to another, which must be no weaker in kind: no hint, no mere consequence."""
+    if not named_by(one.rule.yields_to, other.id) or named_by(other.rule.yields_to, one.id):
+        return False
+    return not (other.warning and not one.warning) and not (other.symptom and not one.symptom)
 
 
 def _surer(one: Candidate, other: Candidate) -> bool:
@@ -52,13 +49,19 @@ def _surer(one: Candidate, other: Candidate) -> bool:
 def link(found: list[Candidate]) -> None:
     """Hang every consequence under its cause: the surest, then the earliest, of those that its rule names."""
     for one in found:
-        causes = [
-            other for other in found if other is not one and named_by(one.rule.causes, other.id) and not other.warning and not _follows(other, one)
-        ]
+        causes = [other for other in found if other is not one and _can_cause(other, one) and not _follows(other, one)]
         roots = [other for other in causes if not other.symptom] or causes
         if roots:
             one.cause = min(roots, key=_order)
             one.steps.append(Step("cause", f"{one.id} follows from {one.cause.id}, which stands in the same log"))
+
+
+def _can_cause(other: Candidate, one: Candidate) -> bool:
+    """Tell whether a rule names another as its cause; of two that name each other the earlier is the cause."""
+    if other.warning or not named_by(one.rule.causes, other.id):
+        return False
+    mutual = named_by(other.rule.causes, one.id)
+    return not mutual or other.first <= one.first
 
 
 def _follows(one: Candidate, other: Candidate) -> bool:
