@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
 
 TELLING = 256 << 20
 """Bytes from which on the memory of a failed run is worth a word."""
+
+INTERRUPTED = "host.interrupted"
+SIGINT_STATUS = 130
 
 
 class Length(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic since click 8.2
@@ -84,8 +88,9 @@ def run(
         note(f"{given['log']} cannot be written: {error.strerror or error}")
         context.exit(2)
     _tell(outcome, {"format": form, "quiet": quiet, "verbose": verbose, "colour": colour})
-    sys.stdout.flush()
-    sys.stderr.flush()
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed
+            stream.flush()
     os._exit(outcome.status)  # at once, and without a thread that still waits for the terminal
 
 
@@ -97,6 +102,8 @@ def _tell(outcome: Outcome, options: dict[str, object]) -> None:
     if report is None:
         return
     text = options["format"] == "text"
+    if outcome.unfinished and not (options["quiet"] and not outcome.status):
+        click.echo(err=True)
     took = duration(outcome.seconds)
     if not outcome.status:
         if text and not options["quiet"]:
@@ -104,6 +111,10 @@ def _tell(outcome: Outcome, options: dict[str, object]) -> None:
             note(f"ended well after {took}{again}; {outcome.lines:,} {'line' if outcome.lines == 1 else 'lines'}")
         elif not text:
             emit(report, options)
+        return
+    told = report.diagnoses[0].id if report.diagnoses else INTERRUPTED
+    if text and outcome.interrupted and outcome.status == SIGINT_STATUS and told == INTERRUPTED and not options["verbose"]:
+        note(f"interrupted after {took}; {outcome.lines:,} lines")
         return
     if text or options["format"] == "github":
         from aifix import api

@@ -88,7 +88,8 @@ class Tape:
                 self._put(data)
                 return
             # lines of two outputs must not be cut into each other where a read happened to end
-            cut = max(room.rfind(b"\n", 0, size), room.rfind(b"\r", 0, size)) + 1
+            cut = room.rfind(b"\n", 0, size) + 1
+            cut = room.rfind(b"\r", cut, size) + 1 or cut
             held = self._held.pop(target, b"")
             if cut:
                 if held:

@@ -55,6 +55,8 @@ class Outcome:
     stalled: bool = False
     """Whether it was killed because it printed nothing."""
     stalls: int = 0
+    unfinished: bool = False
+    """Whether what stands on standard error last is no whole line."""
     report: Report | None = None
     reports: list[Report] = field(default_factory=list)
     """Of each failed attempt, in order."""

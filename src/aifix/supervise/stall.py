@@ -24,8 +24,8 @@ DUMPS = 4
 """Python processes whose stacks are dumped."""
 DUMP_LIMIT = 15
 STACK_LINES = 60
-BUSY = 0.5
-"""Cores from which on a process computes rather than waits."""
+BUSY = 0.2
+"""Cores from which on a process computes rather than waits; little, since the machine may be loaded."""
 
 _X86 = {
     0: "read", 1: "write", 7: "poll", 19: "readv", 23: "select", 35: "sleep", 44: "send", 45: "recv", 46: "send", 47: "recv", 42: "connect",

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from aifix.supervise import retry as policy
 from aifix.supervise.arriving import ENDING, Arriving
 from aifix.supervise.attempt import MERCY, Attempt, Ended, signal_marked
+from aifix.supervise.carriers import same_place
 from aifix.supervise.copying import Tape, write_all
 from aifix.supervise.plan import BACKOFF, Outcome, Plan
 from aifix.supervise.words import duration
@@ -97,6 +98,7 @@ class Supervisor:
 
     def run(self) -> Outcome:
         """Run until it ends well, fails for good, or no restart is left."""
+        _fill_standard()
         log = os.open(self.plan.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), 0o666) if self.plan.log else None
         try:
             self._tape = Tape(log, self.say)
@@ -127,6 +129,7 @@ class Supervisor:
                 return outcome
             self._note(outcome, ended)
             outcome.seconds = time.monotonic() - started
+            outcome.unfinished = self._unfinished()
             outcome.lines = self._tape.before + self._tape.keeper.lines()
             if not outcome.status:
                 outcome.report = self._healthy()
@@ -161,16 +164,22 @@ class Supervisor:
             from aifix.probes.probing import Probing
 
             probing = Probing(python=self.plan.python, producers=ended.producers)
-        return judge(
-            self._tape.keeper,
-            outcome.status,
-            number=outcome.signal,
-            source=self.plan.log or "-",
-            before=self._tape.before,
-            probing=probing,
-            oom_killed=ended.oom_killed,
-            stalled=ended.stalled,
-        )
+        try:
+            return judge(
+                self._tape.keeper,
+                outcome.status,
+                number=outcome.signal,
+                source=self.plan.log or "-",
+                before=self._tape.before,
+                probing=probing,
+                oom_killed=ended.oom_killed,
+                stalled=ended.stalled,
+            )
+        except Exception as error:  # noqa: BLE001 - whatever is wrong with aifix, the run ends as its child ended
+            from aifix.model import Report
+
+            self.say(f"the diagnosis failed, which is a fault of aifix: {type(error).__name__}: {error}")
+            return Report(source=self.plan.log or "-", failed=True)
 
     # ------------------------------------------------------------ again
 
@@ -248,6 +257,10 @@ class Supervisor:
         self.say(f"{name}: {error.strerror or error}")
         return NOT_EXECUTABLE
 
+    def _unfinished(self) -> bool:
+        line = self._tape.open_line
+        return line.get(2, False) or (line.get(1, False) and same_place(1, 2))
+
     def say(self, line: str) -> None:
         """Say one line."""
         self.say_lines([line])
@@ -261,7 +274,15 @@ class Supervisor:
             self._say_to(text)
             return
         raw = self._attempt is not None and self._attempt.terminal is not None and self._attempt.terminal.raw
-        begun = any(self._tape.open_line.values()) and os.isatty(2)
-        text = ("\n" if begun else "") + f"aifix: {text}\n"
+        text = ("\n" if self._unfinished() else "") + f"aifix: {text}\n"
         write_all(2, (text.replace("\n", "\r\n") if raw else text).encode("utf-8", "replace"))
         self._tape.open_line.clear()
+
+
+def _fill_standard() -> None:
+    """Put the null device where a standard descriptor is closed: a pipe of ours must not get its number."""
+    for descriptor in (0, 1, 2):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|sec|m|min|h|d)?")
+_PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|min|sec|s|m|h|d)?")
 _UNITS = {"ms": 0.001, "": 1.0, "s": 1.0, "sec": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 
 
