@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 import textwrap
+from typing import TYPE_CHECKING
 
 from aifix import api
-from aifix.model import Report
 from aifix.rulebase import base as rulebase
-from aifix.rulebase.base import Base
 from aifix.rulebase.source import loads
+
+if TYPE_CHECKING:
+    from aifix.model import Report
+    from aifix.rulebase.base import Base
 
 HEAD = "title: A title\nexplain: What it means.\n"
 

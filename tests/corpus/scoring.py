@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -33,13 +34,19 @@ class Score:
     said: list[tuple[float, bool]] = field(default_factory=list)
 
     def __str__(self) -> str:
-        figures = (("top1", self.right, self.cases), ("top3", self.near, self.cases), ("cause", self.cited, self.cases), ("facts", self.facts, self.wanted), ("abstain", self.silent, self.healthy))
+        figures = (
+            ("top1", self.right, self.cases),
+            ("top3", self.near, self.cases),
+            ("cause", self.cited, self.cases),
+            ("facts", self.facts, self.wanted),
+            ("abstain", self.silent, self.healthy),
+        )
         return "\n".join([", ".join(f"{name} {got}/{of} ({100 * got / max(of, 1):.1f}%)" for name, got, of in figures), *self.short])
 
     def reliability(self) -> str:
         """Give the table of how often a confidence in each bin was right."""
         rows = ["said          right   of"]
-        for low, high in zip(BINS, BINS[1:], strict=False):
+        for low, high in itertools.pairwise(BINS):
             marks = [right for confidence, right in self.said if low <= confidence < high]
             if marks:
                 rows.append(f"{low:.2f} to {min(high, 1):.2f}  {100 * sum(marks) / len(marks):5.1f}%  {len(marks):4}")

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
+import itertools
 import random
 from pathlib import Path
-from types import ModuleType
+from typing import TYPE_CHECKING
 
 import pytest
+from tests.corpus.scoring import BINS, Score, cases_of
+from tests.corpus.scoring import score as score_anew
 
 from aifix import api
-from tests.corpus.scoring import BINS, Score, cases_of, score
+
+if TYPE_CHECKING:
+    from types import ModuleType
 
 HERE = Path(__file__).parent
 SHARED = HERE.parents[2] / "shared"
 COLLECTED = sorted(folder for folder in HERE.iterdir() if (folder / "cases.jsonl").is_file())
-needs_shared = pytest.mark.skipif(not (SHARED / "corpus" / "cases.jsonl").is_file(), reason="the labelled corpus stands beside the repository only where it is developed")
+needs_shared = pytest.mark.skipif(
+    not (SHARED / "corpus" / "cases.jsonl").is_file(), reason="the labelled corpus stands beside the repository only where it is developed"
+)
+
+
+@functools.cache
+def score(folder: Path) -> Score:
+    return score_anew(folder)
 
 
 def share(got: int, of: int) -> float:
@@ -54,7 +67,7 @@ def test_confidence_means_what_it_says() -> None:
     for folder in [*COLLECTED, *([SHARED / "corpus"] if (SHARED / "corpus").is_dir() else [])]:
         total.said += score(folder).said
     print(total.reliability())
-    for low, high in zip(BINS, BINS[1:], strict=False):
+    for low, high in itertools.pairwise(BINS):
         marks = [right for confidence, right in total.said if low <= confidence < high]
         if len(marks) >= 20:
             assert share(sum(marks), len(marks)) >= low - 0.1, total.reliability()
@@ -82,7 +95,7 @@ def test_the_same_failures_as_they_look_elsewhere(kind: str, least: float) -> No
     right, wrong, alarms = 0, [], []
     for case in cases_of(SHARED / "corpus"):
         text = (SHARED / "corpus" / case["file"]).read_bytes().decode("utf-8", "replace")
-        text = mutate(text, random.Random(f"{kind}:{case['file']}"))
+        text = mutate(text, random.Random(f"{kind}:{case['file']}"))  # noqa: S311 - the scorer's own seeds
         ids = [diagnosis.id for diagnosis in api.diagnose(text.encode("utf-8", "replace")).diagnoses]
         if case["expect"] is None:
             alarms += [case["file"]] if ids else []

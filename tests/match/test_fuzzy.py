@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-
 from tests.rules_of import base_of, diagnose
 
 SHAPES = r"id: tensor.matmul-shape" + "\nsignatures: [{pattern: 'mat1 and mat2 shapes cannot be multiplied \\({a:shape} and {b:shape}\\)'}]"

@@ -17,7 +17,10 @@ from aifix.match.literals import cores
         (r"(?:invalid device ordinal|no such device) {x:int}", (("invalid device ordinal", "no such device"), False)),
         (r"(?i)Out Of Memory", (("out of memory",), True)),
         (r"total capacit?y of", (("total capaciy of", "total capacity of"), False)),
-        (r"[Ii]nvalid __(?:global|shared)__ read", (("Invalid __global__ read", "Invalid __shared__ read", "invalid __global__ read", "invalid __shared__ read"), False)),
+        (
+            r"[Ii]nvalid __(?:global|shared)__ read",
+            (("Invalid __global__ read", "Invalid __shared__ read", "invalid __global__ read", "invalid __shared__ read"), False),
+        ),
         (r"\d+ \w+", ((" ",), False)),
     ],
 )
@@ -35,7 +38,11 @@ def test_there_is_no_core_where_nothing_is_required(pattern: str) -> None:
 
 @pytest.mark.parametrize(
     ("pattern", "text"),
-    [(r"size {a:int}(?: of {b:int})? must match", "size 3 must match"), (r"(?:ab{2}c|xyz+) end of it", "abbc end of it"), (r"x(?:yz)+ quux", "xyzyz quux")],
+    [
+        (r"size {a:int}(?: of {b:int})? must match", "size 3 must match"),
+        (r"(?:ab{2}c|xyz+) end of it", "abbc end of it"),
+        (r"x(?:yz)+ quux", "xyzyz quux"),
+    ],
 )
 def test_a_core_stands_in_every_match(pattern: str, text: str) -> None:
     regex, _ = expand(pattern)

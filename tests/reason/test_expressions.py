@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -36,7 +38,19 @@ def test_a_condition_holds_only_when_everything_in_it_is_known_and_fits(conditio
 
 @pytest.mark.parametrize(
     "text",
-    ["a.b", "__import__('os').system('true')", "().__class__", "[x for x in y]", "lambda: 1", "f'{a}'", "a = 1", "import os", "", "(" * 500, "x" * 3000],
+    [
+        "a.b",
+        "__import__('os').system('true')",
+        "().__class__",
+        "[x for x in y]",
+        "lambda: 1",
+        "f'{a}'",
+        "a = 1",
+        "import os",
+        "",
+        "(" * 500,
+        "x" * 3000,
+    ],
 )
 def test_what_is_not_of_the_language_is_refused_when_it_is_parsed(text: str) -> None:
     with pytest.raises(ExpressionError):
@@ -75,7 +89,5 @@ def test_keys_that_differ_by_a_wrapper_only(missing: str, unexpected: str, *, ex
 
 @given(st.text(max_size=80))
 def test_no_text_does_more_than_be_refused(text: str) -> None:
-    try:
+    with contextlib.suppress(ExpressionError, UnknownNameError):
         evaluate(text, FACTS)
-    except (ExpressionError, UnknownNameError):
-        pass

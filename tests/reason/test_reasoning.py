@@ -33,7 +33,9 @@ symptom: true
 causes: ['*']
 signatures: [{pattern: 'elastic\.multiprocessing\.errors\.ChildFailedError'}]
 """
-MESSAGE = "RuntimeError: CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 9.00 GiB total; 4.00 GiB already allocated; 6.00 GiB reserved in total)"
+MESSAGE = (
+    "RuntimeError: CUDA out of memory. Tried to allocate 1.00 GiB (GPU 0; 9.00 GiB total; 4.00 GiB already allocated; 6.00 GiB reserved in total)"
+)
 
 
 def test_the_numbers_select_the_more_specific_diagnosis_and_fill_its_texts() -> None:
@@ -56,7 +58,10 @@ def test_seven_timeouts_and_the_launcher_hang_under_the_rank_that_ran_out_of_mem
     log = "\n".join(
         [
             f"[rank3]: {MESSAGE}",
-            *(f"[rank{rank}]:[E ProcessGroupNCCL.cpp:523] [Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL" for rank in (0, 1, 2, 4, 5, 6, 7)),
+            *(
+                f"[rank{rank}]:[E ProcessGroupNCCL.cpp:523] [Rank {rank}] Watchdog caught collective operation timeout: WorkNCCL"
+                for rank in (0, 1, 2, 4, 5, 6, 7)
+            ),
             "torch.distributed.elastic.multiprocessing.errors.ChildFailedError: ",
         ]
     )
@@ -136,7 +141,7 @@ def test_a_message_within_quoted_source_is_not_an_utterance() -> None:
 
 
 def test_catalogues_speak_in_rules() -> None:
-    rule = "id: gpu.xid\nsignatures: [{pattern: 'NVRM: Xid .*: {xid:int},'}]\nexplain: 'It means: {catalogue(\"xid\", xid, \"meaning\")}. Unknown {catalogue(\"xid\", 1)}.'"
+    rule = 'id: gpu.xid\nsignatures: [{pattern: \'NVRM: Xid .*: {xid:int},\'}]\nexplain: \'It means: {catalogue("xid", xid, "meaning")}. Unknown {catalogue("xid", 1)}.\''
     assert diagnose("NVRM: Xid (PCI:0000:01:00): 79, GPU lost", rule).diagnoses[0].explanation == "It means: GPU has fallen off the bus."
 
 

@@ -34,7 +34,8 @@ def own(home: Path, name: str, text: str) -> None:
     (folder / name).write_text(text, "utf-8")
 
 
-def test_the_compiled_base_equals_its_yaml(home: Path) -> None:
+@pytest.mark.usefixtures("home")
+def test_the_compiled_base_equals_its_yaml() -> None:
     base = rulebase.load()
     loaded, problems = compiler.load_folder(Path(paths.rules_folder()))
     assert problems == []
@@ -44,7 +45,8 @@ def test_the_compiled_base_equals_its_yaml(home: Path) -> None:
 @pytest.mark.skipif(not paths.is_checkout(), reason="an installed aifix ships its base compiled")
 @pytest.mark.parametrize("damage", [b"", b"{", b'{"format": 1, "fingerprint": "", "cores": [], "signatures": []}', None])
 @pytest.mark.parametrize("name", ["matcher.json", "texts.json"])
-def test_a_damaged_foreign_or_missing_cache_is_rebuilt(home: Path, name: str, damage: bytes | None) -> None:
+@pytest.mark.usefixtures("home")
+def test_a_damaged_foreign_or_missing_cache_is_rebuilt(name: str, damage: bytes | None) -> None:
     whole = len(rulebase.load())
     file = Path(paths.compiled_folder(), name)
     assert file.is_file()

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import yaml
 
-from aifix.model import Rule
 from aifix.rulebase import base as rulebase
 from aifix.rulebase import compile as compiler
 from aifix.rulebase import lint as linter
 from aifix.rulebase import paths
 from aifix.rulebase.check import failures
-from aifix.rulebase.source import Loaded
+
+if TYPE_CHECKING:
+    from aifix.model import Rule
+    from aifix.rulebase.source import Loaded
 
 RULES = Path(paths.rules_folder())
 TAXONOMY = Path(__file__).parents[3] / "shared" / "taxonomy.yaml"
