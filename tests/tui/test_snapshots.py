@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 import pytest
 
 pytest.importorskip("pytest_textual_snapshot", reason="pytest-textual-snapshot is missing")
 
 from tests.tui.pilot import diagnosed, until
 
+from aifix import api
 from aifix_tui.app import AifixApp
 
 if TYPE_CHECKING:
@@ -28,6 +30,24 @@ pytestmark = pytest.mark.usefixtures("steady")
 def steady(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep what moves by itself from the pictures."""
     monkeypatch.setenv("TEXTUAL_ANIMATIONS", "none")
+    truly = api.diagnose_document
+
+    def framed(document: Any, **given: Any) -> Any:
+        """Keep what the reasoning adds from version to version out of the pictures: further facts, other figures and steps."""
+        report = truly(document, **given)
+        kept = [
+            msgspec.structs.replace(
+                one,
+                confidence=0.9 if one.symptom else 0.95,
+                facts={name: fact for name, fact in one.facts.items() if name in {"requested", "capacity", "gpu"}},
+                fixes=tuple(msgspec.structs.replace(fix, score=round(0.7 - 0.2 * number, 2)) for number, fix in enumerate(one.fixes)),
+                derivation=tuple(step for step in one.derivation if step.what in {"rule", "signature"}),
+            )
+            for one in report.diagnoses
+        ]
+        return msgspec.structs.replace(report, diagnoses=tuple(kept))
+
+    monkeypatch.setattr(api, "diagnose_document", framed)
     monkeypatch.setenv("TEXTUAL_COLOR_SYSTEM", "truecolor")
 
 
