@@ -193,6 +193,7 @@ def bare(text: str) -> str:
     try:
         return " ".join(fill(text, unknown).split())
     except MissingError:
+        text = text[: LONGEST // 10]  # from every bracket the rest is searched for its end
         return " ".join(re.sub(r"\[\[.*?\]\]", "", re.sub(r"\{[^}]*\}", "…", text)).split())
 
 
