@@ -187,7 +187,7 @@ def test_an_interactive_shell_has_job_control() -> None:
     child.expect("inner> ")
     child.sendline("kill -9 %1")
     time.sleep(0.5)
-    child.sendline("")
+    child.sendline("jobs")
     child.expect("Killed")
     child.sendline("exit 3")
     ended(child)

@@ -26,7 +26,7 @@ class Lazy(click.Group):
     """A group whose bigger commands are imported only when they are called; their lines in the help stand here."""
 
     lazy: ClassVar[dict[str, tuple[str, str]]] = {
-        "run": ("aifix.commands.run:run", "Run a command as it is, and say at its end what killed it; watch for silence, retry what is transient."),
+        "run": ("aifix.commands.run:run", "Run a command as it is, and say at its end what killed it."),
         "rules": ("aifix.commands.rules:rules", "List, show, check and write rules."),
         "fix": ("aifix.commands.fix:fix", "Show fix N of a log as a patch of your code; apply it with --apply."),
         "probe": (
