@@ -114,6 +114,19 @@ def test_signals_are_forwarded_while_a_stall_is_described() -> None:
     assert time.monotonic() - started < 15
 
 
+def test_gpus(monkeypatch: pytest.MonkeyPatch) -> None:
+    from aifix.probes import nvml
+
+    gib = 1 << 30
+    mine = nvml.Gpu(0, total=80 * gib, used=30 * gib, busy=100, holders=(nvml.Holder(11, 30 * gib, "compute"),))
+    other = nvml.Gpu(1, total=80 * gib, used=gib, busy=3, holders=(nvml.Holder(99, gib, "compute"),))
+    monkeypatch.setattr(nvml, "read", lambda: nvml.Reading(gpus=(mine, other, nvml.Gpu(2, lost="GPU is lost"))))
+    assert stall._gpus({11, 12}) == ["GPU 0: 100 % busy, 30.0 of 80.0 GiB used, held by 11", "GPU 2: lost (GPU is lost)"]
+    hidden = nvml.Gpu(0, total=80 * gib, used=30 * gib, busy=0)
+    monkeypatch.setattr(nvml, "read", lambda: nvml.Reading(gpus=(hidden,)))
+    assert stall._gpus({11}) == ["GPU 0: 0 % busy, 30.0 of 80.0 GiB used"]
+
+
 def test_processes_that_are_gone() -> None:
     assert "cannot be looked at" in stall.describe(2**22 + 1, 60)[1]
 

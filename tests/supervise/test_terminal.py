@@ -126,6 +126,11 @@ def test_order_of_both_outputs_on_one_terminal_is_exact() -> None:
     assert [int(line) for line in ended(spawn("-q", "--", sys.executable, "-c", code)).split()] == list(range(500))
 
 
+def test_nothing_is_lost_when_it_ends_at_once() -> None:
+    text = ended(spawn("-q", "--", "seq", "30000"))
+    assert [int(line) for line in text.split()] == list(range(1, 30001))
+
+
 def test_log_has_no_carriage_returns_of_the_terminal(tmp_path: Path) -> None:
     log = tmp_path / "run.log"
     text = ended(spawn("--log", str(log), "--", sys.executable, "-c", "print('a\\rb'); print('\\x1b[31mred\\x1b[0m'); print(end='no line feed')"))

@@ -82,11 +82,20 @@ def open_carriers(*, divert: bool = False) -> Carriers:
     """
     to_out = ERR if divert else OUT
     interactive = sys.platform != "win32" and not divert and is_terminal(0) and is_terminal(OUT) and same_place(0, OUT)
-    out = _terminal(to_out, raw=interactive) if sys.platform != "win32" and is_terminal(to_out) else _pipe(to_out)
+    out = _carrier(to_out, raw=interactive)
+    interactive = interactive and out.pty
     if to_out == ERR or same_place(OUT, ERR):
         return Carriers(out, out, interactive, [out])
-    err = _terminal(ERR, raw=False) if sys.platform != "win32" and is_terminal(ERR) else _pipe(ERR)
+    err = _carrier(ERR, raw=False)
     return Carriers(out, err, interactive, [out, err])
+
+
+def _carrier(target: int, *, raw: bool) -> Carrier:
+    """Open a pseudo-terminal for a terminal, where the machine has one left; else a pipe."""
+    if sys.platform != "win32" and is_terminal(target):
+        with contextlib.suppress(OSError):
+            return _terminal(target, raw=raw)
+    return _pipe(target)
 
 
 def _pipe(target: int) -> Carrier:
