@@ -131,7 +131,7 @@ def _show(page: _Page, document: Document, diagnosis: Diagnosis, chosen: Fix, lo
         if applied:
             note("there is no patch to apply" + (f": {proposed.refusal}" if proposed.refusal else "; the fix is to be done by hand"))
         return 1 if applied or proposed.refusal else 0
-    key = f"{'-' if log == '-' else os.path.abspath(log)}:{diagnosis.id}:{chosen.id}"  # noqa: PTH100
+    key = f"{digest_of(chr(10).join(line.text for line in document.lines).encode())}:{diagnosis.id}:{chosen.id}"
     digests = {change.path: digest_of(change.before.encode()) for change in patch.changes}
     moved = backup.changed_since_shown(key, digests) if applied else []
     backup.remember_shown(key, digests)

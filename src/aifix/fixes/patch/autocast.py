@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from aifix.fixes.patch import Refused, loops
-from aifix.fixes.patch.edit import code_of, names_in, walk
+from aifix.fixes.patch.create_on_device import MAKERS
+from aifix.fixes.patch.edit import code_of, dotted, names_in, walk
 
 if TYPE_CHECKING:
     from aifix.fixes.patch.edit import Case, Code
@@ -54,24 +55,31 @@ def _forward(step: loops.Step) -> list[cst.SimpleStatementLine]:
             continue
         assign = statement.body[0]
         names = {name for target in assign.targets for name in names_in(target.target)}
-        if not names & wanted:
-            continue
-        call = assign.value
-        while isinstance(call, (cst.Subscript, cst.Attribute)):
-            call = call.value
-        if isinstance(call, (cst.Tuple, cst.Name)) or (
-            isinstance(call, cst.Call) and isinstance(call.func, cst.Attribute) and call.func.attr.value in MOVES
-        ):
-            continue
-        chosen.append(index)
-        wanted |= {node.value for node in walk(assign.value) if isinstance(node, cst.Name)}
+        if names & wanted and _computes(assign.value):
+            chosen.append(index)
+            wanted |= {node.value for node in walk(assign.value) if isinstance(node, cst.Name)}
     if not chosen:
         raise Refused(f"the statement that computes {step.loss} does not stand beside its backward()")
-    between = block[min(chosen) : max(chosen) + 1]
-    plain = [one for one in between if isinstance(one, cst.SimpleStatementLine)]
-    if len(plain) != len(between) or any(loops.method(one)[1] in {"step", "zero_grad"} for one in plain[1:]):
-        return [one for index in sorted(chosen) if isinstance(one := block[index], cst.SimpleStatementLine)][-1:]
-    return plain
+    run: list[int] = []
+    for index in range(max(chosen), min(chosen) - 1, -1):
+        if not isinstance(block[index], cst.SimpleStatementLine) or loops.method(block[index])[1] in {"step", "zero_grad"}:
+            break
+        run.append(index)
+    while run[-1] not in chosen:
+        run.pop()
+    return [statement for index in reversed(run) if isinstance(statement := block[index], cst.SimpleStatementLine)]
+
+
+def _computes(value: cst.BaseExpression) -> bool:
+    """Tell whether an expression computes with the model or the loss, rather than moves or makes data."""
+    while isinstance(value, (cst.Subscript, cst.Attribute)):
+        value = value.value
+    if isinstance(value, cst.BinaryOperation):
+        return True
+    if not isinstance(value, cst.Call):
+        return False
+    name = dotted(value.func)
+    return name.rpartition(".")[2] not in MOVES and not (name.startswith("torch.") and name.count(".") == 1 and name.rpartition(".")[2] in MAKERS)
 
 
 def _device(code: Code, torch: str) -> str:
@@ -89,7 +97,7 @@ def _scale(code: Code, step: loops.Step, torch: str, device: str) -> None:
     if loop is None:
         raise Refused("the training step stands in no loop: a GradScaler has to be made outside of it")
     top = loops.outermost(code, loop)
-    code.insert_before(top, f"{scaler} = {torch}.amp.GradScaler({device.replace(' if ', ' if ')}, enabled={torch}.cuda.is_available())")
+    code.insert_before(top, f"{scaler} = {torch}.amp.GradScaler({device}, enabled={torch}.cuda.is_available())")
     for call in code.find(cst.Call, step.backward):
         if code_of(call.func) == f"{step.loss}.backward":
             code.change(call, lambda old: old.with_changes(func=cst.parse_expression(f"{scaler}.scale({step.loss}).backward")))

@@ -136,7 +136,7 @@ class Code:
 
     def fresh(self, *wanted: str) -> str:
         """Give the first of some names that the file does not use."""
-        used = {node.value for node in self.find(cst.Name)}
+        used = {node.value for node in self.find(cst.Name) if not (isinstance(above := self.parent(node), cst.Attribute) and above.attr is node)}
         return next((name for name in wanted if name not in used), wanted[-1] + "_")
 
     # ------------------------------------------------------------ changing
@@ -227,10 +227,12 @@ class _Editor(cst.CSTTransformer):
         if not before and not after:
             return node
         if before and not removed and isinstance(node, (cst.SimpleStatementLine, cst.BaseCompoundStatement)):
-            # blank lines and comments above the statement go above what is put in front of it
-            lead = node.leading_lines
-            before = [before[0].with_changes(leading_lines=lead), *before[1:]]
-            node = node.with_changes(leading_lines=())
+            # blank lines above the statement go above what is put in front of it; a comment stays with its statement
+            lead = list(node.leading_lines)
+            blank = next((index for index, line in enumerate(lead) if line.comment is not None), len(lead))
+            before = [before[0].with_changes(leading_lines=lead[:blank]), *before[1:]]
+            gap = [cst.EmptyLine(indent=False)] * 2 if isinstance(before[-1], cst.FunctionDef) else []
+            node = node.with_changes(leading_lines=[*gap, *lead[blank:]])
         middle = [] if removed else [node]
         return cst.FlattenSentinel([*before, *middle, *after])
 

@@ -36,7 +36,6 @@ def patch(code: Code, case: Case) -> list[str]:
     code.add_import("from torch.nn.utils.rnn import pad_sequence")
     code.add_import("from torch.utils.data import default_collate")
     code.insert_before(top, COLLATE.format(name=name))
-    code.change(top, lambda old: old.with_changes(leading_lines=[cst.EmptyLine(indent=False), cst.EmptyLine(indent=False)]))
     for call in chosen:
         code.argument(call, "collate_fn", name)
     return [
