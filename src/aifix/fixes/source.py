@@ -81,10 +81,11 @@ def read(name: str, folders: Sequence[str] = ()) -> SourceFile | None:
             handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0))
         except (OSError, ValueError):
             continue
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode) or state.st_size > LARGEST:
+            os.close(handle)
+            continue
         with os.fdopen(handle, "rb") as stream:
-            state = os.fstat(handle)
-            if not stat.S_ISREG(state.st_mode) or state.st_size > LARGEST:
-                continue
             return SourceFile(name, os.path.abspath(path), stream.read(LARGEST), mtime=state.st_mtime)
     return None
 
