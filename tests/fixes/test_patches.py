@@ -14,7 +14,7 @@ from aifix.model import Fact
 
 
 def source(text: str, *lines: int, changed: int = 0, name: str = "train.py") -> SourceFile:
-    return SourceFile(name, f"/work/{name}", textwrap.dedent(text).lstrip("\n").encode(), lines, changed=changed)
+    return SourceFile(name, f"/srv/{name}", textwrap.dedent(text).lstrip("\n").encode(), lines, changed=changed)
 
 
 def patched(name: str, text: str, *lines: int, facts: dict[str, Fact] | None = None) -> str:
@@ -269,7 +269,7 @@ def test_a_changed_file_is_refused() -> None:
 
 def test_the_first_file_that_fits_is_patched_and_all_where_the_patch_says_so() -> None:
     one, two = source("x = 1\n", name="a.py"), source("DataLoader(d)\n", name="b.py")
-    assert [change.path for change in make("drop-last", [one, two], {}).changes] == ["/work/b.py"]
+    assert [change.path for change in make("drop-last", [one, two], {}).changes] == ["/srv/b.py"]
     both = [source("import numpy as np\nnp.int(1)\n", name="a.py"), source("import numpy\nnumpy.bool(1)\n", name="b.py")]
     assert [change.after.split("\n")[1] for change in make("numpy-alias", both, {}).changes] == ["int(1)", "bool(1)"]
 

@@ -26,7 +26,7 @@ def test_what_was_given_comes_first(bare: Path, tmp_path: Path) -> None:
 def test_the_traceback_names_the_interpreter(bare: Path) -> None:
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     file = f"{bare}/lib/python{version}/site-packages/torch/nn/module.py"
-    found = target.find(files=["/work/train.py", file], environ={"PATH": ""})
+    found = target.find(files=["/srv/train.py", file], environ={"PATH": ""})
     assert found.python.startswith(str(bare))
     assert "traceback" in found.how
 
