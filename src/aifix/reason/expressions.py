@@ -6,6 +6,7 @@ import ast
 import functools
 import math
 import re
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import simpleeval
@@ -198,7 +199,9 @@ def parse(expression: str) -> ast.AST:
         message = f"the expression is longer than {MAX_LENGTH} characters"
         raise ExpressionError(message)
     try:
-        tree = ast.parse(text, mode="eval").body
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a regex in an expression has escapes that Python's strings do not know, and keeps them
+            tree = ast.parse(text, mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         message = f"not an expression: {text!r} ({getattr(error, 'msg', error)})"
         raise ExpressionError(message) from error
