@@ -99,12 +99,14 @@ def facts(sources: Sequence[SourceFile], document: Document, argv: Sequence[str]
         argv: the command, where the process is known.
 
     """
-    from aifix.fixes import command_line, values
+    from aifix.fixes import command_line
 
     called = command_line.read(document, argv)
     found: dict[str, Fact] = {}
     for source in sources:
         if not source.changed:
+            from aifix.fixes import values
+
             for name, fact in values.read(source, called.options).items():
                 found.setdefault(name, fact)
     for name, fact in called.facts.items():
