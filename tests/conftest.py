@@ -1,0 +1,14 @@
+"""What all tests stand on."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+
+# A shell that starts the tests in the background, or under nohup, has them ignore these signals, and so does everything that they start:
+# programs under test must find them as a terminal's user does.
+for name, handler in (("SIGINT", signal.default_int_handler), ("SIGQUIT", signal.SIG_DFL), ("SIGHUP", signal.SIG_DFL), ("SIGTERM", signal.SIG_DFL)):
+    number = getattr(signal, name, None)
+    if number is not None and signal.getsignal(number) == signal.SIG_IGN:
+        with contextlib.suppress(ValueError, OSError):
+            signal.signal(number, handler)
