@@ -11,6 +11,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check install --quiet
 # where the CPU build of torch is not the default: make test TORCH_INDEX='--extra-index-url https://download.pytorch.org/whl/cpu'
 TORCH_INDEX ?=
 PYTEST_ARGS ?= -n auto --dist loadgroup
+# continuous integration takes the slower half of the specimens too: make test MARKS='not gpu'
+MARKS ?= not gpu and not thorough
 SOURCES := pyproject.toml hatch_build.py $(shell find src rules kb tui -type f -not -name '*.pyc' 2>/dev/null)
 
 .PHONY: demo test bench check format clean
@@ -21,7 +23,7 @@ demo: $(VENV)/.installed
 	echo; echo "aifix ended with status $$status: 1 says that the run behind the pipe had failed"; test $$status -eq 1)
 
 test: $(VENV)/.test
-	$(BIN)/python -m pytest -m 'not gpu' $(PYTEST_ARGS)
+	$(BIN)/python -m pytest -m '$(MARKS)' $(PYTEST_ARGS)
 
 bench: $(VENV)/.installed
 	$(BIN)/python bench/run.py $(BENCH_ARGS)

@@ -27,6 +27,7 @@ class Lazy(click.Group):
 
     lazy: ClassVar[dict[str, tuple[str, str]]] = {
         "run": ("aifix.commands.run:run", "Run a command as it is, and say at its end what killed it."),
+        "lab": ("aifix.commands.lab:lab", "Run specimens: programs that really fail, and their fixes."),
         "rules": ("aifix.commands.rules:rules", "List, show, check and write rules."),
         "fix": ("aifix.commands.fix:fix", "Show fix N of a log as a patch of your code; apply it with --apply."),
         "probe": (

@@ -1,0 +1,10 @@
+"""A script for torchrun, started by python."""
+
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+total = torch.ones(1)
+dist.all_reduce(total)
+print("ranks", int(total))
+dist.destroy_process_group()
