@@ -25,3 +25,22 @@ class _Lazy:
 def lazy_re(pattern: AnyStr, flags: int = 0) -> re.Pattern[AnyStr]:
     """Give an expression that is compiled when it is first used; a wrong one is found only then, so each needs a test."""
     return cast("re.Pattern[AnyStr]", _Lazy(pattern, flags))
+
+
+class _Linear:
+    """Stands in for a linear-time expression; the engine is imported when it is first used."""
+
+    def __init__(self, pattern: str) -> None:
+        self._pattern = pattern
+
+    def search(self, text: str) -> Any:
+        """Search; what it gives is only to be asked for its truth: without google-re2 it is another class."""
+        from aifix.match.regex import compile_pattern
+
+        self.search = compile_pattern(self._pattern).search  # type: ignore[method-assign]
+        return self.search(text)
+
+
+def lazy_linear(pattern: str) -> _Linear:
+    """Give an expression of many alternatives for many lines, compiled when it is first used: `re` tries each of them at each place."""
+    return _Linear(pattern)

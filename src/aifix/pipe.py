@@ -75,7 +75,7 @@ def copy(*, passing: bool, watch: "Watch | None" = None) -> "Keeper | None":
         passing = _write(data)
     from aifix.match.keeper import Keeper
 
-    keeper = Keeper()
+    keeper = Keeper(beside=True)
     keeper.feed(data)
     if watch is not None:
         watch.see()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -25,19 +27,47 @@ def test_a_small_input_is_kept_whole() -> None:
     assert not keeper.truncated
 
 
+@pytest.mark.parametrize("beside", [False, True])
 @pytest.mark.parametrize("where", [0.0, 0.3, 0.7, 1.0])
-def test_of_a_large_input_the_pages_around_a_hit_stay_with_their_line_numbers(where: float) -> None:
+def test_of_a_large_input_the_pages_around_a_hit_stay_with_their_line_numbers(where: float, *, beside: bool) -> None:
     healthy = b"".join(b"step %d going well with lr 3.0e-04\n" % number for number in range(500_000))
     lines = healthy.splitlines(keepends=True)
     at = int(where * len(lines))
     data = b"".join([*lines[:at], NEEDLE, *lines[at:]])
-    keeper = Keeper([b"sCUDA out of memory"])
+    keeper = Keeper([b"sCUDA out of memory"], beside=beside)
     fill(keeper, data)
     assert keeper.truncated
     assert keeper.lines() == len(lines) + 1
     kept = [(number + offset, line) for number, block in keeper.blocks() for offset, line in enumerate(block.split(b"\n"))]
     assert (at + 1, NEEDLE.strip()) in kept
     assert sum(len(block) for _, block in keeper.blocks()) < 2 << 20
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_searching_beside_the_reading_keeps_the_same(seed: int) -> None:
+    source = random.Random(seed)  # noqa: S311
+    lines = [b"step %d going well with lr 3.0e-04 and %s\n" % (number, b"x" * source.randrange(300)) for number in range(90_000)]
+    for _ in range(source.randrange(200)):
+        lines[source.randrange(len(lines))] = source.choice([NEEDLE, b"0 errors so far\n", b"y" * 200_000, b"\n"])
+    data = b"".join(lines)
+    keepers = [Keeper([b"sCUDA out of memory"], beside=beside) for beside in (False, True)]
+    step = source.randrange(10_000, 900_000)
+    for keeper in keepers:
+        fill(keeper, data, step)
+    assert keepers[0].blocks() == keepers[1].blocks()
+    assert keepers[0].lines() == keepers[1].lines() == data.count(b"\n")
+
+
+def test_what_goes_wrong_in_the_search_beside_is_told_to_whoever_reads() -> None:
+    keeper = Keeper([b"sCUDA out of memory"], beside=True)
+    keeper.feed(b"well\n" * 200_000)
+
+    def broken(*_: object) -> dict[int, int]:
+        raise MemoryError
+
+    keeper._find = broken
+    with pytest.raises(MemoryError):
+        keeper.feed(b"well\n" * 900_000)
 
 
 def test_memory_stays_bounded_when_every_line_hits() -> None:

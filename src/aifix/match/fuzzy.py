@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
-from aifix.lazy import lazy_re
+from aifix.lazy import lazy_linear, lazy_re
 from aifix.match.ending import ended_well
 from aifix.match.exact import Hit, quoted_lines
 from aifix.match.regex import PatternError, compile_pattern
@@ -51,7 +51,7 @@ NEAR = 0.55
 STRONG = 0.75
 """Strength of an exact root cause that makes the fuzzy stage unnecessary."""
 
-_GATE = lazy_re(
+_GATE = lazy_linear(
     r"(?i)err|exce|fail|fatal|abort|kill|invalid|cannot|can.t|unable|unsupport|mismatch|assert|denied|not found|no such|expected|missing|"
     r"out of|memory|timed? ?out|illegal|undefined|not impl|not comp|must|should be|already|unknown|requires?|incompat|corrupt|truncat|nan\b|"
     r"unrecogni|refused|no module|not available|overflow|divisible|too (?:large|many|small|old|long)|cuda|nccl"

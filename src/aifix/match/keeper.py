@@ -7,6 +7,8 @@ many such pages the first and the last ones. Imports nothing at first, and for a
 
 TYPE_CHECKING = False  # the pipe imports this: `typing` would double its start-up, `__future__` is a file more
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aifix.match.scan import Hits
 
 WHOLE = 8 << 20
@@ -42,24 +44,33 @@ GATES = (
 class Keeper:
     """Read into `room()` and say what you `took()`, or `feed` it; ask it for blocks at the end."""
 
-    def __init__(self, cores: list[bytes] | None = None) -> None:
-        """Keep by the given literals (each led by b's' or b'i') and the gate words; by the compiled base's without any."""
+    def __init__(self, cores: list[bytes] | None = None, *, beside: bool = False) -> None:
+        """Keep by the given literals (each led by b's' or b'i') and the gate words; by the compiled base's without any.
+
+        Args:
+            cores: the literals.
+            beside: search full buffers in a thread of their own, beside the reading: for a process that never forks.
+        """
         self._cores = cores
+        self._worker: Worker | None = None
+        self._beside = beside
         self.total = 0
         self._buffer = bytearray(2 * READ)
         self._view = memoryview(self._buffer)
-        self._spare: bytearray | None = None
+        self._spares: list[bytearray] = []
         self._used = 0
         self._begin = 0
         """Where the next page begins in the buffer: what stands before was in the page before, and is only searched again."""
         self._find: Hits | None = None
         self._paging = False
+        self._whole = 0
         self._pages: list[tuple[bytes, int]] = []
         self._hit = False
         self._line = 1
         self._kept: tuple[list[tuple[int, bytes]], ...] = ([], [], [], [])
         """First and last pages with a literal, first and last ones with a gate word."""
         self._previous: tuple[int, memoryview] | None = None
+        """The last page that was not kept, and the number of the line after it."""
         self._keep_next = 0
 
     def room(self) -> memoryview:
@@ -83,8 +94,14 @@ class Keeper:
             self.took(len(part))
             at += len(part)
 
+    def _settle(self) -> None:
+        """Wait until every full buffer has been searched."""
+        if self._worker is not None:
+            self._worker.wait()
+
     def lines(self) -> int:
         """Count the lines of the input."""
+        self._settle()
         before = self._line - 1 if self._paging else sum(page.count(b"\n") for page, _ in self._pages)
         rest = self._buffer.count(b"\n", self._begin, self._used)
         return before + rest + bool(self.total and self._last_byte() != 10)
@@ -93,32 +110,45 @@ class Keeper:
         return self._buffer[self._used - 1] if self._used else 10
 
     def _cut(self) -> None:
-        """Cut a full buffer into pages, search them, keep what is to be kept, and go on in the other buffer."""
-        buffer, begin, used = self._buffer, self._begin, self._used
+        """Go on in another buffer, and let the full one be searched up to its last line end."""
+        buffer, view, begin, used = self._buffer, self._view, self._begin, self._used
         last = buffer.rfind(b"\n", max(begin, used - PAGE), used) + 1 or used
+        rest = last if last < used else max(used - OVERLAP, begin) if buffer[used - 1] != 10 else used
+        # a page of the last buffer is remembered while this one is searched and the next one is filled: three go round
+        spare = self._spares.pop(0) if len(self._spares) > 1 else bytearray(2 * READ)
+        spare[: used - rest] = view[rest:used]
+        self._begin = last - rest
+        self._used = used - rest
+        self._buffer, self._view = spare, memoryview(spare)
+        if self._find is None:
+            self._find = self._finder()
+        elif self._beside and self._worker is None:
+            self._worker = Worker(self._search)
+        lines = buffer.count(b"\n", begin, last)
+        if self._worker is None:
+            self._search(buffer, begin, last, lines)
+        else:
+            self._worker.give(buffer, begin, last, lines)
+        self._spares.append(buffer)
+
+    def _search(self, buffer: bytearray, begin: int, last: int, lines: int) -> None:
+        """Cut a full buffer into pages, search them, and keep what is to be kept; `lines` stand in it."""
         ends = [begin]
         while last - ends[-1] > PAGE:
             at = ends[-1]
             ends.append(buffer.rfind(b"\n", at, at + PAGE) + 1 or at + PAGE)
         ends.append(last)
-        if self._find is None:
-            self._find = self._finder()
-        hits = self._find(self._view, [0, *ends[1:]])
+        view = memoryview(buffer)
+        hits = self._find(view, [0, *ends[1:]]) if self._find is not None else {}
         if hits:
             self._hit = True
         if self._paging:
-            self._take(ends, hits)
-        else:
-            self._pages += [(bytes(self._view[ends[page - 1] : ends[page]]), hits.get(page, 0)) for page in range(1, len(ends))]
-            if self.total > WHOLE:
-                self._begin_paging()
-        spare = self._spare if self._spare is not None else bytearray(2 * READ)
-        rest = last if last < used else max(used - OVERLAP, begin) if buffer[used - 1] != 10 else used
-        spare[: used - rest] = self._view[rest:used]
-        self._begin = last - rest
-        self._used = used - rest
-        self._buffer, self._spare = spare, buffer
-        self._view = memoryview(spare)
+            self._take(buffer, ends, hits, lines)
+            return
+        self._pages += [(bytes(view[ends[page - 1] : ends[page]]), hits.get(page, 0)) for page in range(1, len(ends))]
+        self._whole += last - begin
+        if self._whole > WHOLE:
+            self._begin_paging()
 
     def _finder(self) -> "Hits":
         from aifix.match import scan
@@ -130,30 +160,36 @@ class Keeper:
         self._paging = True
         pages, self._pages = self._pages, []
         for page, hit in pages:
-            self._take([0, len(page)], {1: hit} if hit else {}, page)
+            self._take(page, [0, len(page)], {1: hit} if hit else {}, page.count(b"\n"))
 
-    def _take(self, ends: list[int], hits: dict[int, int], whole: bytes | None = None) -> None:
-        """Take the pages of a buffer, or one page apart: keep those with hits, and their neighbours."""
-        buffer: bytes | bytearray = whole if whole is not None else self._buffer
+    def _take(self, buffer: bytes | bytearray, ends: list[int], hits: dict[int, int], lines: int) -> None:
+        """Take the pages of a buffer: keep those with hits, and their neighbours."""
         view = memoryview(buffer)
         if not hits and not self._keep_next and self._kept[0]:
-            size = len(ends)
-            line = self._line + buffer.count(b"\n", ends[0], ends[size - 2])
-            self._previous = (line, view[ends[size - 2] : ends[size - 1]])
-            self._line = line + buffer.count(b"\n", ends[size - 2], ends[size - 1])
+            self._line += lines
+            self._previous = (self._line, view[ends[-2] : ends[-1]])
             return
         for page in range(1, len(ends)):
             start, end = ends[page - 1], ends[page]
             hit = hits.get(page, 0)
             if hit and self._previous is not None:
-                self._retain(self._previous[0], bytes(self._previous[1]), hit)
+                self._retain(*self._remembered(), hit)
+            line = self._line
+            self._line += buffer.count(b"\n", start, end)
             if hit or self._keep_next or not self._kept[0]:
-                self._retain(self._line, bytes(view[start:end]), hit or self._keep_next or STRONG)
+                self._retain(line, bytes(view[start:end]), hit or self._keep_next or STRONG)
                 self._previous = None
             else:
                 self._previous = (self._line, view[start:end])
             self._keep_next = hit
-            self._line += buffer.count(b"\n", start, end)
+
+    def _remembered(self) -> tuple[int, bytes]:
+        """Give the last page that was not kept, with the number of its first line."""
+        if self._previous is None:
+            return self._line, b""
+        after, view = self._previous
+        page = bytes(view)
+        return after - page.count(b"\n"), page
 
     def _retain(self, line: int, page: bytes, hit: int) -> None:
         if hit == STRONG:
@@ -169,10 +205,11 @@ class Keeper:
 
     def blocks(self) -> list[tuple[int, bytes]]:
         """Give what was kept: (number of its first line, bytes), in order, neighbours joined."""
+        self._settle()
         rest = bytes(self._view[self._begin : self._used])
         if not self._paging:
             return [(1, b"".join([*(page for page, _ in self._pages), rest]))]
-        previous = [] if self._previous is None else [(self._previous[0], bytes(self._previous[1]))]
+        previous = [] if self._previous is None else [self._remembered()]
         joined: list[tuple[int, list[bytes]]] = []
         following = -1
         for number, page in [
@@ -190,6 +227,7 @@ class Keeper:
     @property
     def truncated(self) -> bool:
         """Whether anything may have been left out."""
+        self._settle()
         return self._paging
 
     def healthy(self, cores: bytes) -> bool:
@@ -198,6 +236,7 @@ class Keeper:
         Args:
             cores: the compiled `cores.txt` (see `core_index`); with nothing in it, nothing is known of a small input.
         """
+        self._settle()
         if self._hit:
             return False
         rest = bytes(self._view[: self._used])
@@ -206,11 +245,56 @@ class Keeper:
         if rest and self._find(memoryview(rest), [0, len(rest)]):
             return False
         if self._paging:
-            kept = [page for _, page in self._kept[0]] + ([bytes(self._previous[1])] if self._previous else [])
+            kept = [page for _, page in self._kept[0]] + ([self._remembered()[1]] if self._previous else [])
         else:
             kept = [page for page, _ in self._pages]
         pages = -(-ENDS // PAGE)
         return not _stands_still(b"".join(kept if len(kept) < 2 * pages else kept[:pages] + kept[-pages:]) + rest)
+
+
+class Worker:
+    """Does one thing at a time in a thread of its own; `_thread` is built in, `threading` is an import."""
+
+    def __init__(self, work: "Callable[[bytearray, int, int, int], None]") -> None:
+        import _thread
+
+        self._work = work
+        self._given: tuple[bytearray, int, int, int] | None = None
+        self._failed: BaseException | None = None
+        self._start = _thread.allocate_lock()
+        self._idle = _thread.allocate_lock()
+        self._start.acquire()
+        _thread.start_new_thread(self._run, ())
+
+    def give(self, buffer: bytearray, begin: int, last: int, lines: int) -> None:
+        """Give it the next thing to do, once it has done the last."""
+        self._idle.acquire()
+        self._raise()
+        self._given = (buffer, begin, last, lines)
+        self._start.release()
+
+    def wait(self) -> None:
+        """Wait until it has done what it was given."""
+        self._idle.acquire()
+        self._raise()
+        self._idle.release()
+
+    def _raise(self) -> None:
+        if self._failed is not None:
+            failed, self._failed = self._failed, None
+            self._idle.release()
+            raise failed
+
+    def _run(self) -> None:
+        while True:
+            self._start.acquire()
+            given, self._given = self._given, None
+            try:
+                if given is not None:
+                    self._work(*given)
+            except BaseException as error:  # noqa: BLE001 - whoever gives or waits next is told
+                self._failed = error
+            self._idle.release()
 
 
 def stands(data: bytes, index: bytes) -> bool:

@@ -184,10 +184,10 @@ def finder(cores: "Sequence[bytes]", gates: "Sequence[bytes]") -> "Hits":
     """
     cores = [core for core in cores if len(core) > 1]
     made = database([*cores, *gates], single=True)
-    return _by_hyperscan(made, len(cores)) if made is not None else _by_words(cores, gates)
+    return _by_hyperscan(made, len(cores), max(map(len, (*cores, *gates)))) if made is not None else _by_words(cores, gates)
 
 
-def _by_hyperscan(made: "Any", cores: int) -> "Hits":
+def _by_hyperscan(made: "Any", cores: int, longest: int) -> "Hits":
     stopped = hyperscan().ScanTerminated
     scan = made.scan
     first = 0
@@ -211,8 +211,8 @@ def _by_hyperscan(made: "Any", cores: int) -> "Hits":
                 reached = at + first
                 while ends[page] < reached:
                     page += 1
-                try:
-                    scan(data[ends[page - 1] : ends[page]], match_event_handler=strong)
+                try:  # what stands before the first hit has been searched
+                    scan(data[max(ends[page - 1], reached - longest) : ends[page]], match_event_handler=strong)
                     hits[page] = 1
                 except stopped:
                     hits[page] = 2

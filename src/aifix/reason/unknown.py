@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 
-from aifix.lazy import lazy_re
+from aifix.lazy import lazy_linear, lazy_re
 from aifix.match.ending import ended_well
 from aifix.match.unexplained import CONSEQUENCES
 from aifix.model import Document, Evidence, Location, Traceback, Unknown
 
-_FATAL = lazy_re(
+_FATAL = lazy_linear(
     r"^(?:\S+: )?(?:fatal(?: error)?|FATAL(?: ERROR)?|Fatal(?: Python)? error|panic|ERROR|Error|error)(?:\[\w+\])?: \S"
     r"|^thread '.*' (?:\(\d+\) )?panicked at|Exception in thread|^Caused by: |^[\w.]+(?:Error|Exception): "
     r"|^(?:Segmentation fault|Aborted|Bus error|Killed|Illegal instruction|Floating point exception)(?: \(core dumped\))?$"
