@@ -1,6 +1,7 @@
 # Needs python3, pip and make; everything else goes into .venv.
 #   make demo     a real failed run, piped through aifix
 #   make test     everything that a machine without a GPU can run
+#   make test-gpu  on a machine with a GPU: its tests, and NVML's answers recorded as a fixture
 #   make check    ruff and mypy
 #   make bench    every performance figure, beside its yardstick (BENCH_ARGS=--short for a minute's worth)
 
@@ -15,7 +16,7 @@ PYTEST_ARGS ?= -n auto --dist loadgroup
 MARKS ?= not gpu and not thorough
 SOURCES := pyproject.toml hatch_build.py $(shell find src rules kb tui -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: demo test bench check format clean
+.PHONY: demo test test-gpu bench check format clean
 
 demo: $(VENV)/.installed
 	@log=$$($(BIN)/python -m aifix.examples cuda-oom) && echo "$$ cat $$log | aifix" && \
@@ -24,6 +25,10 @@ demo: $(VENV)/.installed
 
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -m '$(MARKS)' $(PYTEST_ARGS)
+
+test-gpu: $(VENV)/.test
+	$(BIN)/python tests/probes/nvml/record.py
+	$(BIN)/python -m pytest -m gpu
 
 bench: $(VENV)/.installed
 	$(BIN)/python bench/run.py $(BENCH_ARGS)

@@ -73,8 +73,8 @@ class NvmlError(Exception):
 class Nvml:
     """Answers NVML's calls from a JSON file: what `pynvml` gives on that machine, call by call."""
 
-    def __init__(self, name: str) -> None:
-        self._answers = json.loads((RECORDED / f"{name}.json").read_text("utf-8"))
+    def __init__(self, name: str, folder: Path = RECORDED) -> None:
+        self._answers = json.loads((folder / f"{name}.json").read_text("utf-8"))
 
     def __getattr__(self, name: str) -> Any:
         if not name.startswith("nvml"):

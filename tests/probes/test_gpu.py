@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.probes.parts import Nvml, case, here, tree
+from msgspec import structs
+from tests.probes.nvml.record import record
+from tests.probes.parts import Nvml, NvmlError, case, here, tree
 
-from aifix.probes import cuda, gpu, health, nvml
+from aifix.probes import cuda, gpu, health, nvml, topology
 
 if TYPE_CHECKING:
     from aifix.probes.machine import Machine
@@ -120,6 +123,97 @@ def test_no_driver_is_an_answer(tmp_path: Path) -> None:
     assert "1 NVIDIA card is in this machine" in cuda.runtime(case(at("not-loaded", tree(tmp_path, card)))).summary
 
 
+def test_topology_as_nvidia_smi_draws_it(tmp_path: Path) -> None:
+    near, far = "/sys/devices/pci0000:64/0000:64:00.0/0000:65:00.0", "/sys/devices/pci0000:64/0000:64:00.1/0000:66:00.0"
+    card = "/sys/devices/pci0000:64/0000:64:00.0/0000:67:00.0"
+    root = tree(tmp_path, {f"{path}/numa_node": "0\n" for path in (near, far, card)})
+    for link, path in (("bus/pci/devices/0000:65:00.0", near), ("bus/pci/devices/0000:66:00.0", far), ("class/infiniband/mlx5_0/device", card)):
+        (root / "sys" / link).parent.mkdir(parents=True, exist_ok=True)
+        (root / "sys" / link).symlink_to(root / path.lstrip("/"))
+    found = topology.topology(case(at("bridged", root)))
+    assert found.status == "refuted"
+    assert found.summary == "2 GPUs, every pair joined by NVLink (NV4)"
+    assert found.data["matrix"] == [{"gpus": [0, 1], "way": "NV4", "level": "SYS", "nvlinks": 4, "p2p": 0}]
+    assert found.data["network"] == {"mlx5_0": {"0": "PIX", "1": "PHB"}}
+    assert [line.split() for line in found.evidence[:3]] == [["GPU0", "GPU1", "mlx5_0"], ["GPU0", "X", "NV4", "PIX"], ["GPU1", "NV4", "X", "PHB"]]
+
+
+def test_links_that_are_down_and_their_errors_are_told() -> None:
+    found = topology.topology(case(at("switched", Path("/nowhere"))))
+    assert found.status == "confirmed"
+    assert found.summary == "GPU 1 has 16 NVLinks up, fewer than the others"
+    assert found.data["nvswitch"]
+    assert found.data["matrix"][0]["way"] == "NV16"
+    assert "GPU 1: 7 replays and recoveries" in " ".join(found.evidence)
+
+
+def test_cards_over_pcie_without_peer_to_peer(tmp_path: Path) -> None:
+    found = topology.topology(case(at("pcie", tmp_path)))
+    assert found.status == "refuted"  # that is how these cards are built
+    assert found.summary == "2 GPUs are joined by the CPU's PCIe host bridge (PHB), without NVLink"
+    asked = topology.topology(case(at("pcie", tmp_path), "dist.nccl-system"))
+    assert asked.status == "inconclusive"
+    assert "cannot reach each other's memory: the GPUs do not support it" in asked.summary
+
+
+def test_an_iommu_that_translates_peer_to_peer_is_told(tmp_path: Path) -> None:
+    answers = at("pcie", tree(tmp_path, {"/proc/cmdline": "root=/dev/sda1 amd_iommu=on quiet\n"}))
+    for device in answers.nvml._answers["devices"]:
+        device.update({f"nvmlDeviceGetP2PStatus/{other}/{kind}": 0 for other in (0, 1) for kind in (0, 1)})
+    found = topology.topology(case(answers))
+    assert found.status == "confirmed"
+    assert "iommu=pt" in found.summary
+
+
+def test_one_card_or_none_has_no_topology(tmp_path: Path) -> None:
+    assert topology.topology(case(at("hidden", tmp_path))).summary == "1 GPU is here: there is nothing to join"
+    assert topology.topology(case(at("not-loaded", tmp_path))).status == "not-available"
+
+
+def test_a_card_that_the_fabric_manager_has_not_registered(tmp_path: Path) -> None:
+    found = health.health(case(at("switched", tmp_path)))
+    assert found.status == "confirmed"
+    assert "GPU 1 is not registered with the fabric manager" in " ".join([found.summary, *found.evidence])
+    assert [one["fabric_state"] for one in found.data["gpus"]] == [3, 1]
+
+
+def test_switches_without_a_fabric_manager_are_told(tmp_path: Path) -> None:
+    files = {
+        "/sys/bus/pci/devices/0000:a0:00.0/vendor": "0x10de\n",
+        "/sys/bus/pci/devices/0000:a0:00.0/class": "0x068000\n",
+        "/proc/7/comm": "bash\n",
+    }
+    assert "the fabric manager does not run" in health.health(case(at("healthy", tree(tmp_path, files)))).summary
+    assert "the fabric manager does not run" in cuda.runtime(case(at("healthy", tmp_path))).summary
+    assert health.health(case(at("healthy", tree(tmp_path, {"/proc/9/comm": "nv-fabricmanage\n"})))).status == "refuted"
+
+
+def test_a_slow_link_and_retired_pages_are_notes(tmp_path: Path) -> None:
+    found = health.health(case(at("pcie", tmp_path)))
+    assert found.status == "refuted"
+    assert "GPU 1 runs on PCIe generation 1 and could do 4" in found.evidence
+    assert any("has retired 2 memory pages" in line for line in found.evidence)
+
+
+def test_xids_of_the_journal_are_read_without_journalctl(tmp_path: Path) -> None:
+    """The journal keeps short messages as they are, between bytes of its own."""
+    line = b"\x00\x07PRIORITY=3\x00\x00\x01MESSAGE=NVRM: Xid (PCI:0000:65:00): 48, pid=77, An uncorrectable double bit error\x00\x11"
+    root = tree(tmp_path, {"/var/log/journal/0123456789abcdef/system.journal": b"LPKSHHRH" + b"\0" * 4096 + line})
+    found = health.health(case(at("healthy", root)))
+    assert found.status == "confirmed"
+    assert found.data["xids"][0] == {"device": "0000:65:00", "xid": "48", "text": "pid=77, An uncorrectable double bit error"}
+
+
+def test_what_the_recorder_writes_reads_as_the_card_did(tmp_path: Path) -> None:
+    player = Nvml("switched")
+    player.NVMLError = NvmlError
+    (tmp_path / "again.json").write_text(json.dumps(record(player)), "utf-8")
+    for one, other in zip(nvml.read(Nvml("again", tmp_path)).gpus, nvml.read(Nvml("switched")).gpus, strict=True):
+        assert structs.asdict(one) | {"uuid": "", "fabric": None} == structs.asdict(other) | {"uuid": "", "fabric": None}
+    machines = [here(nvml=Nvml("again", tmp_path)), at("switched")]
+    assert topology.topology(case(machines[0])).data == topology.topology(case(machines[1])).data
+
+
 @pytest.mark.gpu
 def test_a_real_card_is_read() -> None:
     reading = nvml.read()
@@ -129,3 +223,19 @@ def test_a_real_card_is_read() -> None:
     assert reading.gpus[0].capability is not None
     assert gpu.memory(case(here())).status in {"confirmed", "refuted"}
     assert health.health(case(here())).status in {"confirmed", "refuted"}
+    assert topology.topology(case(here())).status in {"confirmed", "refuted", "not-available"}
+    assert cuda.runtime(case(here())).status in {"confirmed", "refuted"}
+    assert gpu.processes(case(here())).status in {"confirmed", "refuted", "not-available"}
+
+
+@pytest.mark.gpu
+def test_answers_recorded_on_a_real_card_read_as_the_card_does(tmp_path: Path) -> None:
+    """What record.py writes is what the other tests are played from."""
+    if nvml.read().problem:
+        pytest.skip(nvml.read().problem)
+    (tmp_path / "now.json").write_text(json.dumps(record()), "utf-8")
+    played, real = nvml.read(Nvml("now", tmp_path)), nvml.read()
+    assert [(one.name, one.total, one.capability, one.width, one.links, one.fabric) for one in played.gpus] == [
+        (one.name, one.total, one.capability, one.width, one.links, one.fabric) for one in real.gpus
+    ]
+    assert (played.driver, played.cuda) == (real.driver, real.cuda)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +13,8 @@ if TYPE_CHECKING:
     from aifix.probes.nvml import Reading
 
 NVIDIA = "0x10de"
+SWITCHED = ("NVIDIA H", "NVIDIA B", "NVIDIA A100-SXM", "NVIDIA GB")
+"""Cards that are sold on boards with NVSwitches."""
 _MODULE = re.compile(r"NVRM version:.*?(\d+\.\d+(?:\.\d+)?)")
 
 
@@ -79,12 +80,21 @@ def _wrong(case: Case, reading: Reading, data: dict[str, Any], machine: Machine)
     number = case.number("requested", "gpu", "device", "index", "ordinal", "local_rank")
     if case.about("cuda.invalid-device-ordinal") and number is not None and number >= data["visible_count"]:
         return f"device {number} was asked for, and {data['visible_count']} are visible"
-    if any(gpu.name.startswith(("NVIDIA H", "NVIDIA B", "NVIDIA A100-SXM", "NVIDIA GB")) for gpu in reading.gpus) and _switches(machine):
-        running = [name for name in machine.names("/proc") if name.isdigit() and machine.read(f"/proc/{name}/comm", 32).startswith("nv-fabricmanage")]
-        data["fabric_manager"] = bool(running)
-        if not running and not data["container"]:
-            return "NVSwitches are in this machine, and the fabric manager does not run (systemctl start nvidia-fabricmanager)"
+    if fabric_manager_missing(machine, reading):
+        return "NVSwitches are in this machine, and the fabric manager does not run (systemctl start nvidia-fabricmanager)"
     return ""
+
+
+def fabric_manager_missing(machine: Machine, reading: Reading) -> bool:
+    """Tell whether NVSwitches are here and nobody manages them; in a container the host's processes are not to be seen."""
+    return machine.once("fabric manager", lambda: _unmanaged(machine, reading))
+
+
+def _unmanaged(machine: Machine, reading: Reading) -> bool:
+    if container(machine) or not any(gpu.name.startswith(SWITCHED) for gpu in reading.gpus) or not _switches(machine):
+        return False
+    pids = [name for name in machine.names("/proc") if name.isdigit()]
+    return not any(machine.read(f"/proc/{pid}/comm", 32).startswith("nv-fabricmanage") for pid in pids)
 
 
 def _old(case: Case, data: dict[str, Any], evidence: list[str]) -> Finding:
@@ -168,8 +178,8 @@ def _switches(machine: Machine) -> bool:
 
 def container(machine: Machine) -> str:
     """Name the kind of container that we are in; '' when there is no sign of one."""
-    environ = os.environ
-    if environ.get("KUBERNETES_SERVICE_HOST"):
+    environ = machine.environ
+    if environ.get("KUBERNETES_SERVICE_HOST") or machine.exists("/var/run/secrets/kubernetes.io"):
         return "Kubernetes"
     if machine.exists("/.dockerenv"):
         return "Docker"

@@ -35,10 +35,10 @@ def limits(case: Case) -> Finding:
             data[name] = None if soft == resource.RLIM_INFINITY else soft
             data[f"{name}_hard"] = None if hard == resource.RLIM_INFINITY else hard
     machine = case.machine
-    pids = _pids(machine)
-    data |= pids
+    counted = pids(machine)
+    data |= counted
     evidence = [f"open files {_say(data['nofile'])} (up to {_say(data['nofile_hard'])} with ulimit -n)"]
-    group = f"; the cgroup allows {pids['pids_limit']:,}, {pids.get('pids', 0):,} run" if pids.get("pids_limit") else ""
+    group = f"; the cgroup allows {counted['pids_limit']:,}, {counted.get('pids', 0):,} run" if counted.get("pids_limit") else ""
     evidence.append(f"processes and threads {_say(data.get('nproc'))}{group}")
     evidence.append(f"locked memory {_bytes(data.get('memlock'))}; address space {_bytes(data.get('as'))}")
     problem, looked = _problem(case, data, machine)
@@ -76,7 +76,7 @@ def _problem(case: Case, data: dict[str, Any], machine: Machine) -> tuple[str, b
     return "", False
 
 
-def _pids(machine: Machine) -> dict[str, int]:
+def pids(machine: Machine) -> dict[str, int]:
     """Read the cgroup's limit on processes, where there is one."""
     found: dict[str, int] = {}
     for line in machine.read("/proc/self/cgroup").splitlines():

@@ -51,7 +51,10 @@ class Machine:
     @property
     def cwd(self) -> str:
         """The working folder of the failed process, or ours."""
-        return self.target.cwd or os.curdir
+        try:
+            return self.target.cwd or os.getcwd()
+        except OSError:  # it was removed under us
+            return os.curdir
 
     @property
     def environ(self) -> Mapping[str, str]:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from aifix.probes.machine import Machine
 
 LIBRARY = "libnvidia-ml.so.1"
-MOST_LINKS = 18
+MOST_LINKS = 36
+"""NVML_NVLINK_MAX_LINKS of the newest cards."""
 
 
 class Holder(msgspec.Struct, frozen=True):
@@ -52,6 +53,10 @@ class Gpu(msgspec.Struct, frozen=True):
     mig: bool | None = None
     links: tuple[int, int] | None = None
     """NVLinks that are up, and all that the card tells of."""
+    bus: str = ""
+    """The PCI address, as /sys/bus/pci/devices writes it."""
+    fabric: tuple[int, int] | None = None
+    """State and status of the registration with the fabric manager (nvmlGpuFabricInfo_t)."""
 
 
 class Reading(msgspec.Struct, frozen=True):
@@ -77,6 +82,20 @@ def read(module: Any = None) -> Reading:
         module: `pynvml`, or what answers like it.
 
     """
+    started = start(module)
+    if isinstance(started, Reading):
+        return started
+    module = started
+    try:
+        count = ask(module.nvmlDeviceGetCount) or 0
+        gpus = tuple(_gpu(module, index) for index in range(count))
+        return Reading(driver=_text(ask(module.nvmlSystemGetDriverVersion)), cuda=_cuda(ask(module.nvmlSystemGetCudaDriverVersion_v2)), gpus=gpus)
+    finally:
+        ask(module.nvmlShutdown)
+
+
+def start(module: Any = None) -> Any:
+    """Start NVML; give the module to ask, or a reading whose `problem` says why there is none. Whoever starts it shuts it down."""
     if module is None:
         if sys.platform.startswith("linux"):
             try:
@@ -94,12 +113,7 @@ def read(module: Any = None) -> Reading:
         module.nvmlInit()
     except Exception as error:  # noqa: BLE001 - NVML's own exception, of whatever module answers
         return _problem(error)
-    try:
-        count = _ask(module.nvmlDeviceGetCount) or 0
-        gpus = tuple(_gpu(module, index) for index in range(count))
-        return Reading(driver=_text(_ask(module.nvmlSystemGetDriverVersion)), cuda=_cuda(_ask(module.nvmlSystemGetCudaDriverVersion_v2)), gpus=gpus)
-    finally:
-        _ask(module.nvmlShutdown)
+    return module
 
 
 def _problem(error: Exception) -> Reading:
@@ -117,7 +131,7 @@ def _problem(error: Exception) -> Reading:
     return Reading(f"NVML does not start: {error}", "other")
 
 
-def _ask(call: Callable[..., Any], *arguments: Any) -> Any:
+def ask(call: Callable[..., Any], *arguments: Any) -> Any:
     """Ask one thing; None when the driver refuses."""
     try:
         return call(*arguments)
@@ -130,7 +144,6 @@ def _gpu(module: Any, index: int) -> Gpu:
         handle = module.nvmlDeviceGetHandleByIndex(index)
     except Exception as error:  # noqa: BLE001 - a lost GPU has no handle
         return Gpu(index, lost=str(error))
-    ask = _ask
     memory = ask(module.nvmlDeviceGetMemoryInfo, handle)
     capability = ask(module.nvmlDeviceGetCudaComputeCapability, handle)
     remapped = ask(module.nvmlDeviceGetRemappedRows, handle)
@@ -162,6 +175,8 @@ def _gpu(module: Any, index: int) -> Gpu:
         busy=getattr(rates, "gpu", None),
         mig=bool(mig[0]) if mig else None,
         links=_links(module, handle),
+        bus=bus_of(ask(module.nvmlDeviceGetPciInfo, handle)),
+        fabric=_fabric(module, handle),
     )
 
 
@@ -170,7 +185,7 @@ def _holders(module: Any, handle: Any) -> tuple[Holder, ...] | None:
     found: dict[int, Holder] = {}
     known = False
     for kind, call in (("graphics", module.nvmlDeviceGetGraphicsRunningProcesses), ("compute", module.nvmlDeviceGetComputeRunningProcesses)):
-        listed = _ask(call, handle)
+        listed = ask(call, handle)
         if listed is None:
             continue
         known = True
@@ -184,11 +199,34 @@ def _links(module: Any, handle: Any) -> tuple[int, int] | None:
     """Count the NVLinks that are up."""
     states = []
     for link in range(MOST_LINKS):
-        state = _ask(module.nvmlDeviceGetNvLinkState, handle, link)
+        state = ask(module.nvmlDeviceGetNvLinkState, handle, link)
         if state is None:
             break
         states.append(bool(state))
     return (sum(states), len(states)) if states else None
+
+
+def _fabric(module: Any, handle: Any) -> tuple[int, int] | None:
+    """Ask how far the card has come with the fabric manager; only cards behind NVSwitches of the third generation and later know."""
+    call = getattr(module, "nvmlDeviceGetGpuFabricInfo", None)
+    structure = getattr(module, "c_nvmlGpuFabricInfo_t", None)
+    if call is None:
+        return None
+    if structure is None:  # recorded answers
+        answer = ask(call, handle)
+    else:
+        answer = structure()
+        if ask(call, handle, ctypes.byref(answer)) is None:
+            return None
+    state, status = getattr(answer, "state", None), getattr(answer, "status", None)
+    return (int(state), int(status)) if state is not None and status is not None else None
+
+
+def bus_of(information: Any) -> str:
+    """Write a PCI address as /sys does: NVML gives its domain eight digits."""
+    text = _text(getattr(information, "busId", "")).strip("\0").lower()
+    domain, _, rest = text.partition(":")
+    return f"{domain[-4:]}:{rest}" if rest else ""
 
 
 def _pair(one: Any, other: Any) -> tuple[int, int] | None:

@@ -36,12 +36,17 @@ class Probe(NamedTuple):
 PROBES: tuple[Probe, ...] = (
     Probe("gpu.memory", "Is a GPU short of memory, and how much is free?", "gpu:memory"),
     Probe("gpu.processes", "Which processes hold GPU memory, and is one left over from an earlier run?", "gpu:processes"),
-    Probe("gpu.health", "Is a GPU broken or throttled: ECC, row remapping, Xid lines, heat, PCIe link, modes?", "health:health"),
+    Probe("gpu.health", "Is a GPU broken or throttled: ECC, row remapping, Xid lines, heat, PCIe, NVLink, fabric manager, modes?", "health:health"),
     Probe("cuda.runtime", "Is there a working NVIDIA driver, with devices that this process may see?", "cuda:runtime"),
     Probe("torch.build", "Which torch is installed, for which CUDA, and does it fit the driver, the card and its companions?", "torch_build:build"),
     Probe("deps.python", "Do the installed Python packages fit together: requirements, duplicates, NumPy ABI, shadowing files?", "deps:python"),
     Probe("deps.node", "Does node_modules hold several versions of one package, unmet peers or engines?", "node:tree", needs="--node"),
     Probe("build.toolkit", "Which compilers and build tools are here: nvcc, a host compiler, ninja, cmake, git, Python's headers?", "build:toolkit"),
+    Probe(
+        "dist.topology",
+        "How are the GPUs joined: NVLink, PCIe, peer-to-peer, nearness of the network cards (as nvidia-smi topo)?",
+        "topology:topology",
+    ),
     Probe("dist.network", "Can ranks find each other: interfaces, host name, MASTER_ADDR and PORT, NCCL settings, InfiniBand?", "network:network"),
     Probe("host.port", "Is the port taken, and by which process?", "network:port", needs="--port"),
     Probe("host.memory", "Is host memory short: RAM, swap, the cgroup's limit, kills by the kernel?", "memory:host"),
@@ -49,6 +54,11 @@ PROBES: tuple[Probe, ...] = (
     Probe("host.disk", "Is a disk full, by space or inodes?", "disk:disk"),
     Probe("host.files", "Do the files and folders of the log exist here, and may they be read?", "disk:files", needs="--path"),
     Probe("host.limits", "Are the limits on open files, processes and locked memory low?", "limits:limits"),
+    Probe(
+        "host.container", "What do the container, cgroup, Slurm or Kubernetes allow, and does the job have what it asked for?", "confines:confines"
+    ),
+    Probe("host.cpu", "Has this CPU the instructions that the build and the installed packages want (AVX2, AVX-512, x86-64-v3)?", "cpu:cpu"),
+    Probe("host.clock", "Is the clock right and kept, or has it been set back?", "clock:clock"),
     Probe("host.libc", "Do glibc and libstdc++ have the symbol versions that the extension wants?", "libc:versions"),
     Probe("host.libraries", "Is a shared library that the log misses installed?", "libc:libraries", needs="--library"),
     Probe("data.files", "Does the data file of the log parse, or is the checkpoint whole?", "files:data_file", needs="--path"),
@@ -82,7 +92,7 @@ GROUPS = {
     "cuda": ("cuda.runtime", "torch.build", "gpu.memory", "cuda.kernels"),
     "memory": ("gpu.memory", "gpu.processes", "host.memory", "host.shm", "memory.model"),
     "health": ("gpu.health",),
-    "dist": ("dist.network", "host.port", "host.shm", "host.limits", "dist.allreduce"),
+    "dist": ("dist.network", "dist.topology", "host.port", "host.shm", "host.limits", "dist.allreduce"),
     "deps": ("deps.python", "torch.build", "deps.node"),
     "data": ("data.files", "data.images", "data.labels"),
 }
