@@ -1,4 +1,4 @@
-"""Packs rules/, kb/ and the terminal interface into the wheel, and the rules compiled, so that an installed aifix parses no YAML."""
+"""Packs rules/, kb/ and the terminal interface into the wheel, rules and articles compiled and indexed: an installed aifix parses no YAML."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ class PackRules(BuildHookInterface[Any]):
                 if path.is_file() and path.suffix not in IGNORED and not path.name.startswith("."):
                     include[str(path)] = f"{target}/{path.relative_to(root / folder).as_posix()}"
         self._scratch = tempfile.TemporaryDirectory(prefix="aifix-base-")
-        for path in compile_rules(root, Path(self._scratch.name)):
+        for path in compile_all(root, Path(self._scratch.name)):
             include[str(path)] = f"aifix/_base/{path.name}"
 
     def finalize(self, version: str, build_data: dict[str, Any], artifact_path: str) -> None:
-        """Remove the compiled rules once they are in the wheel."""
+        """Remove the compiled files once they are in the wheel."""
         del version, build_data, artifact_path
         scratch = getattr(self, "_scratch", None)
         if scratch is not None:
             scratch.cleanup()
 
 
-def compile_rules(root: Path, out: Path) -> list[Path]:
-    """Compile rules/ with the very code that is being packed, and return the files written.
+def compile_all(root: Path, out: Path) -> list[Path]:
+    """Compile rules/ and kb/ with the very code that is being packed, and return the files written.
 
     Args:
         root: The source tree.
@@ -50,8 +50,10 @@ def compile_rules(root: Path, out: Path) -> list[Path]:
     """
     sys.path.insert(0, str(root / "src"))
     try:
+        from aifix.kb import build as handbook
         from aifix.rulebase.compile import build
     finally:
         sys.path.remove(str(root / "src"))
     build(root / "rules", out)
+    handbook.build(root / "kb", out)
     return sorted(path for path in out.iterdir() if path.is_file())

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import click
 
 from aifix import __version__
-from aifix.commands.report import emit, note, tell
+from aifix.commands.report import articles, emit, note, tell
 
 FORMATS = click.Choice(["text", "json", "sarif", "github"])
 HELP = """Pipe a run into aifix and read what killed it:
@@ -27,7 +27,9 @@ class Lazy(click.Group):
 
     lazy: ClassVar[dict[str, tuple[str, str]]] = {
         "run": ("aifix.commands.run:run", "Run a command as it is, and say at its end what killed it."),
+        "rerun": ("aifix.commands.rerun:rerun", "Run a failed command again with the instruments that its diagnosis asks for."),
         "lab": ("aifix.commands.lab:lab", "Run specimens: programs that really fail, and their fixes."),
+        "kb": ("aifix.commands.kb:kb", "Search and read the handbook: articles, and a page for every rule."),
         "rules": ("aifix.commands.rules:rules", "List, show, check and write rules."),
         "fix": ("aifix.commands.fix:fix", "Show fix N of a log as a patch of your code; apply it with --apply."),
         "probe": (
@@ -192,7 +194,8 @@ def why(context: click.Context, /, file: str, *, colour: bool | None, probe: boo
     if report is None:
         context.exit(2)
     display = display_of(sys.stdout, colour=colour)
-    click.echo(render_why(report, width=display.width, colour=display.colour, encoding=display.encoding), color=display.colour)
+    shown = render_why(report, width=display.width, colour=display.colour, encoding=display.encoding, articles=articles)
+    click.echo(shown, color=display.colour)
     context.exit(1 if report.failed else 0)
 
 

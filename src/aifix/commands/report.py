@@ -6,24 +6,31 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from aifix.match.keeper import Keeper
-    from aifix.model import Report
+    from aifix.model import Diagnosis, Report, Unknown
     from aifix.pipe import Watch
 
 
 def report_blocks(keeper: Keeper, options: dict[str, object], watch: Watch | None = None) -> int:
     """Diagnose what the pipe kept, let this machine answer (`watch` knows who wrote into the pipe; None: it is not asked), and print."""
     from aifix import api
+    from aifix.commands import remember
 
     base = api.rule_base()
     tell(base.messages)
     probing = None
-    if watch is not None:
+    if watch is not None and options.get("probe"):
         from aifix.probes.probing import Probing
 
         probing = Probing(python=str(options.get("python") or ""), producers=watch.producers)
-    report = api.diagnose_blocks(keeper.blocks(), base=base, probe=probing)
-    return emit(report, options, lines=keeper.lines(), to_error=True)
+    memory = remember.of_pipe(options, watch)
+    report = api.diagnose_blocks(keeper.blocks(), base=base, probe=probing, memory=memory)
+    status = emit(report, options, lines=keeper.lines(), to_error=True)
+    if memory is not None and watch is not None:
+        remember.pipe(report, memory, options, watch)
+    return status
 
 
 def tell(messages: tuple[str, ...]) -> None:
@@ -85,10 +92,23 @@ def emit(report: Report, options: dict[str, object], *, lines: int | None = None
             return status
         display = display_of(stream, colour=colour if isinstance(colour, bool) else None)
         text = render(
-            report, width=display.width, colour=display.colour, verbose=bool(options.get("verbose")), encoding=display.encoding, lines=lines
+            report,
+            width=display.width,
+            colour=display.colour,
+            verbose=bool(options.get("verbose")),
+            encoding=display.encoding,
+            lines=lines,
+            articles=articles,
         )
         _write_text(text, error=to_error)
     return status
+
+
+def articles(what: Diagnosis | Unknown) -> Sequence[tuple[str, str]]:
+    """Give the articles about a diagnosis, or near to an unknown failure; imported when a report first asks."""
+    from aifix.kb import nearby
+
+    return nearby.about(what)
 
 
 def _write_bytes(data: bytes) -> None:

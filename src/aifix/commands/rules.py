@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aifix.commands.report import note
+from aifix.kb import articles
 from aifix.probes import registry
 from aifix.rulebase import base as rulebase
 from aifix.rulebase import compile as compiler
@@ -57,11 +58,13 @@ def list_rules(family: str) -> None:
 @click.argument("rule_id", metavar="ID")
 @click.pass_context
 def show(context: click.Context, rule_id: str) -> None:
-    """Print the YAML of a rule."""
+    """Print the YAML of a rule, and name the articles about it (`aifix kb show ID` renders a rule as a page)."""
     loaded, _ = _all()
     for item in loaded:
         if item.rule.id == rule_id:
             click.echo(Path(item.file).read_text("utf-8"), nl=False)
+            for name, title in articles.background(rule_id):
+                click.echo(f"# read: aifix kb show {name}    ({' '.join(title.split())})")
             return
     import difflib
 
@@ -74,7 +77,7 @@ def show(context: click.Context, rule_id: str) -> None:
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path))
 @click.pass_context
 def lint(context: click.Context, files: tuple[Path, ...]) -> None:
-    """Check rule files (all rules by default): form, speed, texts, examples."""
+    """Check rule files (all rules, and the articles about them, by default): form, speed, texts, examples, links."""
     from aifix.rulebase import lint as linter
     from aifix.rulebase.source import RuleError, load
 
@@ -89,6 +92,10 @@ def lint(context: click.Context, files: tuple[Path, ...]) -> None:
                 problems += [str(problem) for problem in linter.file_problems(path)]
     known = {item.rule.id: item.rule for item in [*loaded, *chosen]}
     problems += [str(problem) for problem in linter.lint(chosen, known, probes=registry.ids())]
+    if not files:
+        from aifix.kb import check
+
+        problems += check.lint(articles.folder(), known)
     for problem in problems:
         click.echo(problem)
     click.echo(f"{len(chosen)} rules, {len(problems)} {'problem' if len(problems) == 1 else 'problems'}")

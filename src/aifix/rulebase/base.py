@@ -69,6 +69,16 @@ class Base(Mapping[str, Rule]):
     def __contains__(self, rule_id: object) -> bool:
         return rule_id in self._texts
 
+    def digest(self) -> str:
+        """Give a hash over the contents of all rules, for what is derived from them."""
+        import hashlib
+
+        found = hashlib.blake2b(digest_size=16)
+        for rule_id, text in self._texts.items():
+            found.update(f"{rule_id}\0".encode())
+            found.update(bytes(text))
+        return found.hexdigest()
+
     @property
     def catalogues(self) -> dict[str, dict[str, Any]]:
         """The vendor tables by name, entries by key."""
@@ -120,6 +130,15 @@ def _read(folder: str) -> Compiled | None:
     if any(signature.rule not in texts for signature in part.signatures):
         return None
     return part, texts, catalogues, wordings
+
+
+def read_compiled(folder: str) -> Base | None:
+    """Give the base of a compiled folder alone; None when it is missing, of another format, or damaged."""
+    compiled = _read(folder)
+    if compiled is None:
+        return None
+    part, texts, catalogues, wordings = compiled
+    return Base(part, texts, catalogues, (), wordings)
 
 
 def load() -> Base:

@@ -14,7 +14,7 @@ from aifix.reason.expressions import UnknownNameError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from aifix.model import Rule
+    from aifix.model import Rule, Signature
 
 WORDY = 8
 """Letters that a wording must have to tell anybody anything."""
@@ -55,17 +55,17 @@ def without_case(rule: Rule) -> Rule:
     return msgspec.structs.replace(rule, title=title(rule), explain=_prose(rule.explain), fixes=fixes)
 
 
+def wording(signature: Signature) -> str:
+    """Give what a program prints that a signature matches, variable parts as an ellipsis; empty where that says nothing."""
+    if not signature.pattern:
+        return ""
+    text = next((" ".join(skeleton.replace(HOLE, "…").split()) for skeleton in skeletons(signature.pattern)), "")
+    return text if sum(map(str.isalpha, text)) >= WORDY else ""
+
+
 def wordings(rule: Rule) -> list[str]:
     """Give what programs print for it, variable parts as an ellipsis."""
-    found: list[str] = []
-    for signature in rule.signatures:
-        if not signature.pattern:
-            continue
-        for skeleton in skeletons(signature.pattern)[:1]:
-            text = " ".join(skeleton.replace(HOLE, "…").split())
-            if sum(map(str.isalpha, text)) >= WORDY and text not in found:
-                found.append(text)
-    return found
+    return list(dict.fromkeys(text for signature in rule.signatures if (text := wording(signature))))
 
 
 def links(rules: Mapping[str, Rule]) -> dict[str, Links]:

@@ -22,15 +22,23 @@ from aifix.show.layout import (
 from aifix.show.safe import fit_encoding, sanitise, sanitise_block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from aifix.model import Action, Diagnosis, Evidence, Fact, Fix, Location, ProbeResult, Report, Unknown
+
+    Articles = Callable[[Diagnosis | Unknown], Sequence[tuple[str, str]]]
+    """Gives name and title of the articles about a diagnosis, or near to an unknown failure."""
 
 EVIDENCE_SHOWN = 4
 FIXES_SHOWN = 5
 ROOTS_SHOWN = 3
 HINTS_SHOWN = 3
 MARGIN = "  "
+
+
+def no_articles(_about: Diagnosis | Unknown) -> Sequence[tuple[str, str]]:
+    """Know no article."""
+    return ()
 
 
 def render(
@@ -41,6 +49,7 @@ def render(
     verbose: bool = False,
     lines: int | None = None,
     encoding: str = "utf-8",
+    articles: Articles = no_articles,
 ) -> str:
     """Lay the report out as text that ends with a line feed.
 
@@ -51,12 +60,13 @@ def render(
         verbose: Show all evidence, fixes, reasons and references.
         lines: How many lines the input had, where known.
         encoding: What the stream can print; the signs fall back to ASCII, and other text to question marks.
+        articles: Gives the articles about a diagnosis, or near to an unknown failure; asked only where they are shown.
     """
-    page = _Page(max(width, NARROWEST), Paint(colour=colour), signs_for(encoding), verbose=verbose)
+    page = _Page(max(width, NARROWEST), Paint(colour=colour), signs_for(encoding), articles, verbose=verbose)
     if report.diagnoses and report.failed:
         page.diagnoses(report)
     elif report.unknown is not None:
-        page.unknown(report.unknown, report.source)
+        page.unknown(report.unknown, report)
     elif report.failed:
         page.unexplained()
     else:
@@ -69,7 +79,8 @@ def render(
 class _Page:
     """The lines of a report as they are laid out."""
 
-    def __init__(self, width: int, paint: Paint, signs: Signs, *, verbose: bool) -> None:
+    def __init__(self, width: int, paint: Paint, signs: Signs, articles: Articles, *, verbose: bool) -> None:
+        self.articles = articles
         self.width = width
         self.paint = paint
         self.signs = signs
@@ -88,6 +99,14 @@ class _Page:
 
     # ------------------------------------------------------------ the whole
 
+    def met(self, report: Report) -> None:
+        """Say when the failure was met before, and what ended it."""
+        if not report.history:
+            return
+        self.gap()
+        for met in report.history:
+            self.add(*[self.paint.warn(line) for line in hang(_one_line(met.text), self.width, MARGIN)])
+
     def diagnoses(self, report: Report) -> None:
         ids = {diagnosis.id for diagnosis in report.diagnoses}
         roots = [diagnosis for diagnosis in report.diagnoses if diagnosis.caused_by not in ids or diagnosis.caused_by == diagnosis.id]
@@ -96,7 +115,7 @@ class _Page:
         shown = roots if self.verbose else roots[:ROOTS_SHOWN]
         for number, root in enumerate(shown):
             self.add("")
-            self.diagnosis(root, report.source, first=number == 0)
+            self.diagnosis(root, report, first=number == 0)
             self.consequences(root, report.diagnoses, told)
         for root in roots[len(shown) :]:
             self.add(*hang(_title(root), self.width, "also: "))
@@ -104,7 +123,7 @@ class _Page:
         self.gap()
         self.more(report.source)
 
-    def diagnosis(self, diagnosis: Diagnosis, source: str, *, first: bool) -> None:
+    def diagnosis(self, diagnosis: Diagnosis, report: Report, *, first: bool) -> None:
         error = diagnosis.severity == "error"
         sign, paint = (self.signs.failed, self.paint.bad) if error else (self.signs.warning, self.paint.warn)
         self.add(*[paint(line) for line in hang(_title(diagnosis), self.width, f"{sign} ")])
@@ -116,10 +135,22 @@ class _Page:
             self.gap()
             self.add(*paragraphs(sanitise_block(diagnosis.explanation), self.width, MARGIN))
         self.probes(diagnosis.probes)
-        self.fixes(diagnosis.fixes, source, "" if first else diagnosis.id, reasons=first)
+        if first:
+            self.met(report)
+        self.fixes(diagnosis.fixes, report.source, "" if first else diagnosis.id, reasons=first)
         if self.verbose and diagnosis.references:
             self.gap()
             self.add(*[self.paint.dim(f"{MARGIN}see {sanitise(reference)}") for reference in diagnosis.references])
+        if self.verbose:
+            self.read(self.articles(diagnosis))
+
+    def read(self, articles: Sequence[tuple[str, str]]) -> None:
+        """Name articles by the command that shows them."""
+        if articles:
+            self.gap()
+        for name, title in articles:
+            for line in hang(f"read: aifix kb show {sanitise(name)}  ({_one_line(title)})", self.width, MARGIN, MARGIN + " " * 6):
+                self.add(self.paint.dim(line))
 
     def about(self, diagnosis: Diagnosis) -> list[str]:
         """Say in short statements: id, confidence, how it was recognised, ranks, repeats, whether it may pass by itself."""
@@ -257,7 +288,7 @@ class _Page:
 
     # ------------------------------------------------------------ the other endings
 
-    def unknown(self, unknown: Unknown, source: str) -> None:
+    def unknown(self, unknown: Unknown, report: Report) -> None:
         self.add("")
         text = sanitise(unknown.kind)
         message = sanitise(" ".join(unknown.message.split()))
@@ -267,15 +298,22 @@ class _Page:
         self.add(*[self.paint.dim(line) for line in hang_parts(parts, self.width, MARGIN, self.signs.dot)])
         self.evidence(unknown.evidence)
         self.location(unknown.location)
+        self.met(report)
         if unknown.nearest:
             self.gap()
             self.heading("nearest in wording (leads, not diagnoses)")
             for near in unknown.nearest:
                 like = f"{sanitise(near.id)}: {sanitise(near.title)} ({round(near.score * 100)} % alike)"
                 self.add(*hang(like, self.width, f"{MARGIN}{self.signs.unsure} "))
+        near_articles = self.articles(unknown)
+        if near_articles:
+            self.gap()
+            self.heading("articles that may help (not about this very failure)")
+            for name, title in near_articles:
+                self.add(*hang(f"aifix kb show {sanitise(name)}  ({_one_line(title)})", self.width, f"{MARGIN}{self.signs.unsure} "))
         self.gap()
         self.add(*hang("To teach aifix this failure, make a rule of the log:", self.width, MARGIN))
-        self.code(f"aifix rules new ID < {log_name(source)}")
+        self.code(f"aifix rules new ID < {log_name(report.source)}")
 
     def unexplained(self) -> None:
         self.add("")

@@ -6,20 +6,30 @@ from typing import TYPE_CHECKING, Any
 
 from aifix.show.layout import NARROWEST, Paint, Signs, display_width, hang, name_lines, name_ranks, signs_for, sure
 from aifix.show.safe import fit_encoding, sanitise, sanitise_block
+from aifix.show.terminal import no_articles
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aifix.model import Diagnosis, Report
+    from aifix.model import Diagnosis, Report, Unknown
+    from aifix.show.terminal import Articles
 
 MARGIN = "  "
 LABEL = 12
 """Columns of the labels on the left."""
 
 
-def render_why(report: Report, *, width: int, colour: bool, encoding: str = "utf-8") -> str:
-    """Lay the derivation of every diagnosis and hint out as text that ends with a line feed."""
-    page = _Derivation(max(width, NARROWEST), Paint(colour=colour), signs_for(encoding))
+def render_why(report: Report, *, width: int, colour: bool, encoding: str = "utf-8", articles: Articles = no_articles) -> str:
+    """Lay the derivation of every diagnosis and hint out as text that ends with a line feed.
+
+    Args:
+        report: What to derive.
+        width: Columns of the terminal.
+        colour: Whether to use colours.
+        encoding: What the stream can print.
+        articles: Gives the articles about a diagnosis, or near to an unknown failure.
+    """
+    page = _Derivation(max(width, NARROWEST), Paint(colour=colour), signs_for(encoding), articles)
     for diagnosis in report.diagnoses:
         page.diagnosis(diagnosis)
     for hint in report.hints:
@@ -34,7 +44,8 @@ def render_why(report: Report, *, width: int, colour: bool, encoding: str = "utf
 
 
 class _Derivation:
-    def __init__(self, width: int, paint: Paint, signs: Signs) -> None:
+    def __init__(self, width: int, paint: Paint, signs: Signs, articles: Articles) -> None:
+        self.articles = articles
         self.width = width
         self.paint = paint
         self.signs = signs
@@ -68,6 +79,11 @@ class _Derivation:
         self.probes(diagnosis)
         self.section("confidence", f"{sure(diagnosis.confidence)} ({diagnosis.confidence:.2f})")
         self.fixes(diagnosis)
+        self.read("read", diagnosis)
+
+    def read(self, label: str, about: Diagnosis | Unknown) -> None:
+        for name, title in self.articles(about):
+            self.row(label, f"aifix kb show {sanitise(name)}  ({' '.join(sanitise_block(title).split())})")
 
     def row(self, label: str, text: str, paint: object = None) -> None:
         head = f"{MARGIN}{label:<{LABEL}} "
@@ -146,6 +162,7 @@ class _Derivation:
             self.row(f"line {item.line}", sanitise(item.text))
         for near in _sorted(unknown.nearest):
             self.row("near", f"{near.score:.2f}  {sanitise(near.id)}: {sanitise(near.title)}")
+        self.read("perhaps", unknown)
         numbers = name_lines(item.line for item in unknown.evidence)
         self.row("no claim", f"no signature of the rule base matches {numbers or 'the error'}, and the nearest wording is not near enough")
 
