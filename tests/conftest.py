@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import signal
+
+# No test writes into, or learns from, the history of whoever runs it; those of the history name a file of their own.
+os.environ["AIFIX_NO_HISTORY"] = "1"
 
 # A shell that starts the tests in the background, or under nohup, has them ignore these signals, and so does everything that they start:
 # programs under test must find them as a terminal's user does.

@@ -20,6 +20,7 @@ PIPE_FLAGS = {
     "--no-history",
     "--probe",
     "--no-probe",
+    "--remember",
 }
 PIPE_OPTIONS = {"--format", "-f"}
 FORMATS = ("text", "json", "sarif", "github")
@@ -28,6 +29,7 @@ FORMATS = ("text", "json", "sarif", "github")
 def pipe_options(arguments: list[str]) -> dict[str, object] | None:
     """Read the pipe's few options; None when the arguments are a command's or not understood here."""
     options: dict[str, object] = {"format": "text", "quiet": False, "exit_zero": False, "colour": None, "verbose": False, "probe": True, "python": ""}
+    options |= {"history": True, "remember": False, "kb": ""}
     waiting = iter(arguments)
     for argument in waiting:
         name, equals, value = argument.partition("=")
@@ -36,8 +38,8 @@ def pipe_options(arguments: list[str]) -> dict[str, object] | None:
             if chosen not in FORMATS:
                 return None
             options["format"] = chosen
-        elif name == "--python":
-            options["python"] = value if equals else next(waiting, "")
+        elif name in {"--python", "--kb"}:
+            options[name[2:]] = value if equals else next(waiting, "")
         elif argument in PIPE_FLAGS:
             if argument in {"-q", "--quiet"}:
                 options["quiet"] = True
@@ -47,7 +49,11 @@ def pipe_options(arguments: list[str]) -> dict[str, object] | None:
                 options["verbose"] = True
             elif argument in {"--probe", "--no-probe"}:
                 options["probe"] = argument == "--probe"
-            elif argument != "--no-history":
+            elif argument == "--no-history":
+                options["history"] = False
+            elif argument == "--remember":
+                options["remember"] = True
+            else:
                 options["colour"] = not argument.startswith("--no-")
         else:
             return None

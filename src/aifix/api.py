@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from pathlib import Path  # late: its import takes longer than most diagnoses
 
+    from aifix.kb.memory import Memory
     from aifix.model import Document, Genre, Location, Report
     from aifix.probes.probing import Probing
     from aifix.reason.candidate import Candidate
@@ -39,31 +40,40 @@ def rule_base() -> Base:
     return _loaded
 
 
-def diagnose(text_or_path: str | bytes | Path, *, base: Base | None = None, probe: Probing | None = None) -> Report:
+def diagnose(text_or_path: str | bytes | Path, *, base: Base | None = None, probe: Probing | None = None, memory: Memory | None = None) -> Report:
     """Diagnose the output of a run.
 
     Args:
         text_or_path: a path, the output as bytes, or as text (a string with a line feed in it, or that names no file).
         base: the rules to use; the built-in and the user's by default.
         probe: how to let this machine answer the diagnoses' suspicions, passively; not at all by default.
+        memory: the history of incidents: it moves the chances of fixes, and tells when this failure was met before; none by default.
 
     Raises:
         OSError: a path that cannot be read.
 
     """
     if isinstance(text_or_path, bytes):
-        return diagnose_blocks([(1, text_or_path)], base=base, probe=probe)
+        return diagnose_blocks([(1, text_or_path)], base=base, probe=probe, memory=memory)
     if isinstance(text_or_path, os.PathLike) or ("\n" not in text_or_path and len(text_or_path) < 4096 and os.path.exists(text_or_path)):  # noqa: PTH110
-        return diagnose_file(text_or_path, base=base, probe=probe)
-    return diagnose_text(text_or_path, base=base, probe=probe)
+        return diagnose_file(text_or_path, base=base, probe=probe, memory=memory)
+    return diagnose_text(text_or_path, base=base, probe=probe, memory=memory)
 
 
-def diagnose_text(text: str, *, source: str = "-", genre: Genre | None = None, base: Base | None = None, probe: Probing | None = None) -> Report:
+def diagnose_text(
+    text: str,
+    *,
+    source: str = "-",
+    genre: Genre | None = None,
+    base: Base | None = None,
+    probe: Probing | None = None,
+    memory: Memory | None = None,
+) -> Report:
     """Diagnose a text; `genre` 'log' takes it as uttered even where it reads like a quotation."""
-    return diagnose_blocks([(1, text.encode("utf-8", "surrogateescape"))], source=source, genre=genre, base=base, probe=probe)
+    return diagnose_blocks([(1, text.encode("utf-8", "surrogateescape"))], source=source, genre=genre, base=base, probe=probe, memory=memory)
 
 
-def diagnose_file(path: str | Path, *, base: Base | None = None, probe: Probing | None = None) -> Report:
+def diagnose_file(path: str | Path, *, base: Base | None = None, probe: Probing | None = None, memory: Memory | None = None) -> Report:
     """Diagnose a log file of any size in bounded memory.
 
     Raises:
@@ -71,7 +81,7 @@ def diagnose_file(path: str | Path, *, base: Base | None = None, probe: Probing 
 
     """
     document = read_file(path, base=base)
-    return diagnose_document(document, base=base, probe=probe)
+    return diagnose_document(document, base=base, probe=probe, memory=memory)
 
 
 def read_file(path: str | Path, *, base: Base | None = None) -> Document:
@@ -84,19 +94,27 @@ def read_file(path: str | Path, *, base: Base | None = None) -> Document:
 
 
 def diagnose_blocks(
-    blocks: Iterable[tuple[int, bytes]], *, source: str = "-", genre: Genre | None = None, base: Base | None = None, probe: Probing | None = None
+    blocks: Iterable[tuple[int, bytes]],
+    *,
+    source: str = "-",
+    genre: Genre | None = None,
+    base: Base | None = None,
+    probe: Probing | None = None,
+    memory: Memory | None = None,
 ) -> Report:
     """Diagnose blocks of raw input, each with the number of its first line."""
-    return diagnose_document(intake.read(list(blocks), source=source, genre=genre), base=base, probe=probe)
+    return diagnose_document(intake.read(list(blocks), source=source, genre=genre), base=base, probe=probe, memory=memory)
 
 
-def diagnose_document(document: Document, *, base: Base | None = None, probe: Probing | None = None) -> Report:
+def diagnose_document(document: Document, *, base: Base | None = None, probe: Probing | None = None, memory: Memory | None = None) -> Report:
     """Diagnose a cleaned document."""
     rules = base or rule_base()
     hits = context.fitting(exact.find(document, rules.matcher), document, rules)
     hits += context.fitting(fuzzy.find(document, rules, hits), document, rules)
     gather = _gatherer(document, rules, probe)
-    report = conclude(document, hits, rules, lambda: rules.catalogues, locate=_locate, examine=_examiner(probe), gather=gather)
+    report = conclude(document, hits, rules, lambda: rules.catalogues, locate=_locate, examine=_examiner(probe), gather=gather, experience=memory)
+    if memory is not None:
+        report = memory.recall(report)
     if report.unknown is None:
         return report
     lines = [item.text for item in report.unknown.evidence]

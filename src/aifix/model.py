@@ -184,6 +184,22 @@ class Unknown(msgspec.Struct, frozen=True):
     nearest: tuple[Nearest, ...] = ()
 
 
+class Met(msgspec.Struct, frozen=True):
+    """That a failure was met before: its last incident, how often, whether on this machine, the fix that ended it, and all of it as a sentence.
+
+    `diagnosis` is the id that it had, `unknown` where no rule knew it; `at` is UTC, as ISO 8601 has it.
+    """
+
+    diagnosis: str
+    incident: int
+    at: str
+    host: str
+    here: bool
+    times: int
+    ended_by: str | None
+    text: str
+
+
 class Report(msgspec.Struct, frozen=True, kw_only=True):
     """What aifix says about one input; `aifix.report/1` when printed as JSON."""
 
@@ -193,6 +209,8 @@ class Report(msgspec.Struct, frozen=True, kw_only=True):
     diagnoses: tuple[Diagnosis, ...] = ()
     unknown: Unknown | None = None
     hints: tuple[Diagnosis, ...] = ()
+    history: tuple[Met, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Left out of the JSON where the failure was not met before, or nobody looked."""
 
 
 # ---------------------------------------------------------------- rules, as compiled from YAML

@@ -16,24 +16,46 @@ def run(options: dict[str, object]) -> int:
     """Copy and diagnose.
 
     Args:
-        options: format, quiet, exit_zero, colour, verbose, as `aifix.__main__.pipe_options` gives them.
+        options: format, quiet, exit_zero, colour, verbose, probe, history, kb, as `aifix.__main__.pipe_options` gives them.
 
     Returns:
         The exit status: 1 when a failure was seen, else 0.
 
     """
     _ignore_interrupts()
-    watch = Watch() if options.get("probe") and not os.environ.get("AIFIX_NO_PROBE") else None
+    options["probe"] = bool(options.get("probe")) and not os.environ.get("AIFIX_NO_PROBE")
+    options["history"] = bool(options.get("history")) and not os.environ.get("AIFIX_NO_HISTORY")
+    watch = Watch() if options["probe"] or options["history"] else None
     keeper = copy(passing=options["format"] == "text", watch=watch)
     if keeper is None:
         return _say_healthy(options, 0)
     from aifix.match.keeper import load
 
     if keeper.healthy(load()):
-        return _say_healthy(options, keeper.lines())
+        _say_healthy(options, keeper.lines())
+        if options["history"] and watch is not None and watch.producers:
+            _look_back(options, watch)
+        return 0
     from aifix.commands.report import report_blocks
 
     return report_blocks(keeper, options, watch)
+
+
+def _look_back(options: dict[str, object], watch: "Watch") -> None:
+    """Note that a run which failed before has ended well. Where none is waited for, one look into a folder is all that it costs."""
+    from aifix.rulebase import paths
+
+    try:
+        if not os.listdir(paths.pending_folder(paths.history_file(str(options.get("kb") or "")))):  # noqa: PTH208 - start-up
+            return
+    except OSError:
+        return
+    from aifix.kb.pending import key_of_producers, waiting
+
+    if waiting(paths.history_file(str(options.get("kb") or "")), key_of_producers(watch.producers)):
+        from aifix.commands.remember import pipe_ended_well
+
+        pipe_ended_well(options, watch)
 
 
 class Watch:
@@ -43,7 +65,10 @@ class Watch:
     """
 
     def __init__(self) -> None:
+        import time
+
         self.producers: list[Producer] = []
+        self.started = time.monotonic()
         self._reads = 0
         self._done = False
 

@@ -36,6 +36,7 @@ class Installed:
             "HOME": str(home),
             "XDG_CACHE_HOME": str(home / ".cache"),
             "XDG_CONFIG_HOME": str(home / ".config"),
+            "XDG_DATA_HOME": str(home / ".local" / "share"),
             "LC_ALL": "C.UTF-8",
             "TERM": "xterm-256color",
         }

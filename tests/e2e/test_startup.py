@@ -61,8 +61,14 @@ def test_version_imports_next_to_nothing(here: Installed) -> None:
 
 
 def test_a_failing_pipe_imports_neither_yaml_nor_rich_nor_torch(here: Installed) -> None:
-    heavy = imported(here, OOM) & {"yaml", "rich", "torch", "sqlite3", "click", "textual", "sqlite_utils"}
+    heavy = imported(here, OOM) & {"yaml", "rich", "torch", "click", "textual", "sqlite_utils"}
     assert not heavy
+
+
+def test_the_history_is_opened_by_a_failure_alone_and_not_where_it_is_switched_off(here: Installed) -> None:
+    assert "sqlite3" not in imported(here, OOM, "--no-history")
+    assert "sqlite3" in imported(here, OOM)
+    assert "sqlite3" not in imported(here, HEALTHY)
 
 
 def ratio(here: Installed, command: Sequence[object], data: bytes, pairs: int = 15) -> float:

@@ -32,7 +32,7 @@ class Done(NamedTuple):
 
 def environ(**more: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("AIFIX", "COLUMNS", "LINES", "COV_"))}
-    return kept | {"LC_ALL": "C.UTF-8", "AIFIX_NO_PROBE": "1", "TERM": "xterm"} | more
+    return kept | {"LC_ALL": "C.UTF-8", "AIFIX_NO_PROBE": "1", "AIFIX_NO_HISTORY": "1", "TERM": "xterm"} | more
 
 
 def supervise(*arguments: str, data: bytes | None = None, timeout: float = 60, cwd: Path | None = None, **more: str) -> Done:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from aifix.commands import remember
 from aifix.commands.report import emit, note
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ class Length(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generi
 @click.option("--color/--no-color", "colour", default=None, help="Force colours on or off in the report.")
 @click.option("--probe/--no-probe", default=True, help="Let this machine answer after a failure.")
 @click.option("--python", metavar="PATH", default="", help="The interpreter of the run; found by itself.")
+@click.option("--history/--no-history", default=True, help="Remember failures and what ended them (see `aifix history`).")
+@click.option("--kb", metavar="FILE", default="", help="The file of the history; the user's own by default.")
 @click.pass_context
 def run(
     context: click.Context,
@@ -67,6 +70,8 @@ def run(
     quiet: bool,
     verbose: bool,
     colour: bool | None,
+    history: bool,
+    kb: str,
     **given: Any,
 ) -> None:
     """Run a command as it is, and say at its end what killed it.
@@ -82,12 +87,15 @@ def run(
         raise click.UsageError("--kill-stalled needs --stall TIME")
     if given["retry_hook"] and not given["retry"]:
         raise click.UsageError("--retry-hook needs --retry N")
+    keeps = remember.Supervised(command, {"history": history, "kb": kb, "quiet": quiet, "format": form, "python": given["python"]})
+    divert = form in {"json", "sarif"}
     try:
-        outcome = supervise(command, stall=stall, kill_stalled=kill_stalled, divert=form in {"json", "sarif"}, **given)
+        outcome = supervise(command, stall=stall, kill_stalled=kill_stalled, divert=divert, memory=keeps.memory, restarting=keeps.failed, **given)
     except OSError as error:
         note(f"{given['log']} cannot be written: {error.strerror or error}")
         context.exit(2)
     _tell(outcome, {"format": form, "quiet": quiet, "verbose": verbose, "colour": colour})
+    keeps.ended(outcome)
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # closed
             stream.flush()

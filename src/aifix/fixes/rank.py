@@ -8,6 +8,9 @@ from aifix.model import Action, Fix, FixTemplate, Rule
 from aifix.reason import templates
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from aifix.reason.experience import Chance
     from aifix.reason.facts import Scope
 
 EFFORT = {"low": 1.0, "medium": 0.85, "high": 0.65}
@@ -20,22 +23,35 @@ MATCHED = 1.15
 """Factor of a fix whose own condition holds here: it was written for this very case."""
 
 
-def rank(rule: Rule, scope: Scope) -> tuple[Fix, ...]:
+def rank(rule: Rule, scope: Scope, learned: Mapping[str, Chance] | None = None) -> tuple[Fix, ...]:
     """Give the fixes that apply, best first, with the log's values filled in.
 
     A fix whose condition fails, or whose title needs a value that the log does not give, is left out.
+
+    Args:
+        rule: the diagnosis' rule.
+        scope: the case.
+        learned: the chances of fixes that were tried before, by id; they stand in for the rule's priors.
+
     """
-    found: list[Fix] = []
+    found: list[tuple[float, Fix]] = []
     for template in rule.fixes:
         if template.when and not scope.holds(template.when):
             continue
-        fix = _fill(template, scope)
+        worth = value(template, learned[template.id].value if learned and template.id in learned else template.prior)
+        fix = _fill(template, scope, worth)
         if fix is not None:
-            found.append(fix)
-    return tuple(sorted(found, key=lambda fix: -fix.score))
+            found.append((worth, fix))
+    found.sort(key=lambda item: -item[0])
+    return tuple(fix for _, fix in found)
 
 
-def _fill(template: FixTemplate, scope: Scope) -> Fix | None:
+def value(template: FixTemplate, chance: float) -> float:
+    """Weigh the chance of a fix against its effort and risk."""
+    return chance * EFFORT[template.effort] * (RISKY if _risky(template.risk) else 1.0) * (MATCHED if template.when else 1.0)
+
+
+def _fill(template: FixTemplate, scope: Scope, worth: float) -> Fix | None:
     try:
         title = templates.line(template.title, scope.show)
     except templates.MissingError:
@@ -50,11 +66,10 @@ def _fill(template: FixTemplate, scope: Scope) -> Fix | None:
             continue
     if not actions and template.do:
         return None
-    score = template.prior * EFFORT[template.effort] * (RISKY if _risky(template.risk) else 1.0) * (MATCHED if template.when else 1.0)
     return Fix(
         template.id,
         title,
-        round(min(score, 0.99), 3),
+        round(min(worth, 0.99), 3),
         template.effort,
         template.risk,
         tuple(actions),

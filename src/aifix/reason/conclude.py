@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from aifix.match.exact import Hit
     from aifix.reason.candidate import Candidate
+    from aifix.reason.experience import Experience
 
 Examine = Callable[["list[Candidate]", Document, Catalogues], None]
 Gather = Callable[["Candidate", Document], None]
@@ -34,6 +35,7 @@ def conclude(
     locate: Any = None,
     examine: Examine | None = None,
     gather: Gather | None = None,
+    experience: Experience | None = None,
 ) -> Report:
     """Reason from the matcher's hits to a report.
 
@@ -45,6 +47,7 @@ def conclude(
         locate: gives the user's frame of a traceback (the intake room's), or None.
         examine: lets this machine answer the candidates' suspicions; None when nobody is to look.
         gather: reads the failing source and the command line for a candidate; None when they are not to be read.
+        experience: what earlier incidents taught about fixes; None when nobody remembers.
 
     """
     if document.genre != "log":
@@ -70,7 +73,7 @@ def conclude(
         examine(ordered, document, catalogues)
         ordered = verdicts.demoted(ordered)
     roots = [one for one in ordered if one.cause is None and not one.symptom]
-    diagnoses = [_diagnosis(one, roots, document, catalogues, _locator(one, found, locate)) for one in ordered]
+    diagnoses = [_diagnosis(one, roots, document, catalogues, _locator(one, found, locate), experience=experience) for one in ordered]
     head, tail = diagnoses[:1], diagnoses[1:]
     tail.sort(key=lambda item: (item.symptom or item.caused_by is not None, -item.confidence))
     return Report(
@@ -108,11 +111,15 @@ def _location_of(document: Document, strangers: list[Any], locate: Any) -> Locat
     return locate(document, strangers[0].error) if strangers and locate else None
 
 
-def _diagnosis(one: Candidate, roots: list[Candidate], document: Document, catalogues: Catalogues, locate: Any) -> Diagnosis:
+def _diagnosis(
+    one: Candidate, roots: list[Candidate], document: Document, catalogues: Catalogues, locate: Any, *, experience: Experience | None = None
+) -> Diagnosis:
     scope = Scope(one, document, catalogues)
     value, steps = confidence(one, roots)
     lead = min((hit for hit in one.hits if one.is_root(hit)), key=lambda hit: hit.line, default=one.hits[0])
     signature = one.origin.signatures[lead.signature]
+    learned = experience.chances(one.rule) if experience is not None else {}
+    fixes = rank(one.rule, scope, learned)
     return Diagnosis(
         id=one.id,
         title=_title(one.rule, scope),
@@ -127,7 +134,7 @@ def _diagnosis(one: Candidate, roots: list[Candidate], document: Document, catal
         caused_by=one.cause.id if one.cause else None,
         explanation=templates.prose(one.rule.explain, scope.show),
         probes=tuple(one.probes),
-        fixes=rank(one.rule, scope),
+        fixes=fixes,
         references=one.rule.references,
         count=len(one.lines),
         transient=one.rule.transient,
@@ -136,6 +143,7 @@ def _diagnosis(one: Candidate, roots: list[Candidate], document: Document, catal
             Step("signature", f"{signature.source}" + (f"   [{signature.covers}]" if signature.covers else "")),
             *one.steps,
             *steps,
+            *(Step("history", f"{fix.id} {learned[fix.id].told}") for fix in fixes if fix.id in learned),
         ),
     )
 

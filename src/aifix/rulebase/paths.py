@@ -57,6 +57,28 @@ def state_folder() -> str:
     return os.path.join(os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state"), "aifix")  # noqa: PTH111, PTH118
 
 
+def data_folder() -> str:
+    """Give the folder for what the user would miss (the history of incidents): AIFIX_HOME, or the platform's folder for data."""
+    override = os.environ.get("AIFIX_HOME")
+    if override:
+        return override
+    if sys.platform == "win32":
+        return os.path.join(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "aifix", "Data")  # noqa: PTH111, PTH118
+    if sys.platform == "darwin":
+        return os.path.expanduser("~/Library/Application Support/aifix")  # noqa: PTH111
+    return os.path.join(os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share"), "aifix")  # noqa: PTH111, PTH118
+
+
+def history_file(given: str = "") -> str:
+    """Give the file of the history: what `--kb` named, or the one in the folder for data."""
+    return given or os.path.join(data_folder(), "history.db")  # noqa: PTH118
+
+
+def pending_folder(database: str) -> str:
+    """Give the folder beside a history that marks the commands that failed and have not ended well since."""
+    return f"{database}.pending"
+
+
 def user_rule_folders() -> list[tuple[str, str]]:
     """Give the folders in which users keep rules, with their names: the project's and the user's own."""
     return [

@@ -11,6 +11,7 @@ from aifix.model import Evidence, Report, Unknown
 from aifix.supervise.words import duration
 
 if TYPE_CHECKING:
+    from aifix.kb.memory import Memory
     from aifix.match.keeper import Keeper
     from aifix.probes.probing import Probing
     from aifix.rulebase.base import Base
@@ -65,6 +66,7 @@ def judge(
     probing: Probing | None = None,
     oom_killed: bool = False,
     stalled: float = 0.0,
+    memory: Memory | None = None,
 ) -> Report:
     """Diagnose a run that failed.
 
@@ -77,6 +79,7 @@ def judge(
         probing: how to look at this machine; None: not at all.
         oom_killed: whether the kernel's out-of-memory killer was at work here meanwhile.
         stalled: after how many seconds of silence we killed it; 0: we did not.
+        memory: the history of incidents.
 
     """
     from aifix import api
@@ -85,7 +88,7 @@ def judge(
     blocks = [(line + before, data) for line, data in keeper.blocks()]
     if not any(data for _, data in blocks):
         blocks = []
-    report = api.diagnose_blocks(blocks, source=source, genre="log", base=base, probe=probing)
+    report = api.diagnose_blocks(blocks, source=source, genre="log", base=base, probe=probing, memory=memory)
     if report.failed:
         return report
     what, meaning = explained(status, number, base)
@@ -98,15 +101,16 @@ def judge(
             said = f"aifix run: the command ended by signal {number}: {shell}\n".encode()
             last = keeper.lines() + before
             blocks = [*blocks[:-1], (blocks[-1][0], _ended(blocks[-1][1]) + said)] if blocks else [(last + 1, said)]
-            report = api.diagnose_blocks(blocks, source=source, genre="log", base=base, probe=probing)
+            report = api.diagnose_blocks(blocks, source=source, genre="log", base=base, probe=probing, memory=memory)
             if report.diagnoses:
                 return report
-    return Report(
+    bare = Report(
         source=source,
         failed=True,
         unknown=Unknown(what, meaning, _last_lines(keeper, before)),
         hints=tuple(msgspec.structs.replace(hint) for hint in report.hints),
     )
+    return bare if memory is None else memory.recall(bare)
 
 
 def _ended(data: bytes) -> bytes:

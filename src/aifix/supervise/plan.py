@@ -6,9 +6,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
+    from aifix.kb.memory import Memory
     from aifix.model import Report
+    from aifix.probes.producer import Producer
 
 BACKOFF = 2.0
 """Seconds before the first restart."""
@@ -34,6 +36,21 @@ class Plan:
     """Say nothing of a run that ended well."""
     divert: bool = False
     """Pass the child's standard output to standard error: standard output is for the report."""
+    memory: Memory | None = None
+    """The history of incidents, which the reports take into account."""
+    restarting: Callable[[Failure], None] | None = None
+    """Is told of a failed attempt before the next one is waited for."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """One attempt that failed: its report, its status as a shell gives it, its length in seconds, and the processes that were seen."""
+
+    report: Report
+    status: int
+    seconds: float
+    attempt: int = 1
+    producers: Sequence[Producer] = ()
 
 
 @dataclass
@@ -60,3 +77,7 @@ class Outcome:
     report: Report | None = None
     reports: list[Report] = field(default_factory=list)
     """Of each failed attempt, in order."""
+    failures: list[Failure] = field(default_factory=list)
+    """The failed attempts themselves."""
+    producers: Sequence[Producer] = ()
+    """The processes that were seen of the last attempt."""

@@ -15,12 +15,13 @@ from aifix.supervise.arriving import ENDING, Arriving
 from aifix.supervise.attempt import MERCY, Attempt, Ended, signal_marked
 from aifix.supervise.carriers import same_place
 from aifix.supervise.copying import Tape, write_all
-from aifix.supervise.plan import BACKOFF, Outcome, Plan
+from aifix.supervise.plan import BACKOFF, Failure, Outcome, Plan
 from aifix.supervise.words import duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from aifix.kb.memory import Memory
     from aifix.model import Report
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
@@ -41,6 +42,8 @@ def run(
     environ: Mapping[str, str] | None = None,
     divert: bool = False,
     say: Callable[[str], None] | None = None,
+    memory: Memory | None = None,
+    restarting: Callable[[Failure], None] | None = None,
 ) -> Outcome:
     """Run a command with its output passed through, and diagnose it when it fails.
 
@@ -60,6 +63,8 @@ def run(
         environ: the child's environment; our own by default.
         divert: pass the child's standard output to standard error.
         say: takes what the supervisor has to say; by default it goes to standard error.
+        memory: the history of incidents, which the reports take into account; none by default, and nothing is written to it here.
+        restarting: is told of each failed attempt that is followed by another, before it waits.
 
     Raises:
         OSError: the log file cannot be written.
@@ -81,6 +86,8 @@ def run(
         python=python,
         environ=environ,
         divert=divert,
+        memory=memory,
+        restarting=restarting,
     )
     return Supervisor(plan, say).run()
 
@@ -121,14 +128,16 @@ class Supervisor:
                 excluded=self._excluded,
                 say=self.say,
             )
+            began = time.monotonic()
             self._attempt = Attempt(self.plan, environ, self._tape, arriving, self.say_lines)
             try:
                 ended = self._attempt.run()
             except OSError as error:
                 outcome.status = self._not_started(error)
                 return outcome
+            ended_at = time.monotonic()
             self._note(outcome, ended)
-            outcome.seconds = time.monotonic() - started
+            outcome.seconds = ended_at - started
             outcome.unfinished = self._unfinished()
             outcome.lines = self._tape.before + self._tape.keeper.lines()
             if not outcome.status:
@@ -136,6 +145,7 @@ class Supervisor:
                 return outcome
             outcome.report = self._judge(outcome, ended)
             outcome.reports.append(outcome.report)
+            outcome.failures.append(Failure(outcome.report, outcome.status, ended_at - began, outcome.attempts, ended.producers))
             if not self._again(outcome, outcome.report, token, arriving):
                 return outcome
             outcome.attempts += 1
@@ -149,6 +159,7 @@ class Supervisor:
         outcome.interrupted = ended.interrupted
         outcome.stalled = bool(ended.stalled)
         outcome.stalls += ended.stalls
+        outcome.producers = ended.producers
         outcome.peak_memory = max(outcome.peak_memory, ended.peak_memory)
 
     def _healthy(self) -> Report:
@@ -174,6 +185,7 @@ class Supervisor:
                 probing=probing,
                 oom_killed=ended.oom_killed,
                 stalled=ended.stalled,
+                memory=self.plan.memory,
             )
         except Exception as error:  # noqa: BLE001 - whatever is wrong with aifix, the run ends as its child ended
             from aifix.model import Report
@@ -200,6 +212,8 @@ class Supervisor:
         wait = policy.wait_before(outcome.attempts, self.plan.backoff, self._chance)
         named = f"; to be left out: {', '.join(places)}" if places else ""
         self.say(f"{ended}: {diagnosis.title} ({diagnosis.id}), which may pass{named}; starting again in {duration(wait)}")
+        if self.plan.restarting is not None:
+            self.plan.restarting(outcome.failures[-1])
         self._clear(token)
         until = time.monotonic() + wait
         while (left := until - time.monotonic()) > 0:

@@ -1,0 +1,156 @@
+"""What the printing commands do with the history: look into it before a report, write to it after one, say that a failure went away."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from aifix.commands.report import note
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from aifix.kb.memory import Memory
+    from aifix.kb.nouns import Incident
+    from aifix.kb.record import Run
+    from aifix.model import Report
+    from aifix.pipe import Watch
+    from aifix.supervise.plan import Failure, Outcome
+
+NOT_REMEMBERED = "host.interrupted"
+"""Who ends a run by Ctrl-C has met no failure."""
+
+
+def memory_of(options: dict[str, object], *, folder: str = "", again: bool = False) -> Memory | None:
+    """Give the history that a command looks into; None where it is switched off."""
+    from aifix.kb import memory
+
+    if not options.get("history", True) or memory.switched_off():
+        return None
+    return memory.Memory(str(options.get("kb") or ""), folder=folder, again=again, say=note)
+
+
+# ---------------------------------------------------------------- the pipe
+
+
+def of_pipe(options: dict[str, object], watch: Watch | None) -> Memory | None:
+    """Give the history that a failed pipe looks into."""
+    if watch is None:
+        return None
+    from aifix.kb import pending
+
+    return memory_of(options, folder=pending.command_of(watch.producers)[1], again=_reads(watch))
+
+
+def pipe(report: Report, memory: Memory, options: dict[str, object], watch: Watch) -> None:
+    """Write the incident of a failed pipe; or note that the command, which failed before, has ended well."""
+    if not report.failed:
+        pipe_ended_well(options, watch)
+    elif _is_wanted(report) and (options.get("remember") or not _reads(watch)):
+        memory.remember(report, _run(options, watch, memory.folder))
+    else:
+        memory.tell()
+
+
+def pipe_ended_well(options: dict[str, object], watch: Watch) -> None:
+    """Note that a command, which may have failed before, has ended well in the pipe."""
+    memory = memory_of(options)
+    if memory is not None:
+        tell_ended(memory.ended_well(_run(options, watch, memory.folder)), options)
+
+
+def _run(options: dict[str, object], watch: Watch, working: str) -> Run:
+    import time
+
+    from aifix.kb import pending, record
+
+    reads = _reads(watch)
+    arguments, folder = pending.command_of(watch.producers)
+    seconds = 0.0 if reads else time.monotonic() - watch.started
+    return record.Run(
+        how="pipe",
+        arguments=() if reads else arguments,
+        folder=folder or working,
+        seconds=seconds,
+        producers=watch.producers,
+        python=str(options.get("python") or ""),
+        local=not reads,
+    )
+
+
+def _reads(watch: Watch) -> bool:
+    """Tell whether the pipe is fed by programs that give back what was written at another time: `cat old.log | aifix` is like a file."""
+    from aifix.probes.target import READERS
+
+    return bool(watch.producers) and all(os.path.basename(one.exe) in READERS for one in watch.producers)  # noqa: PTH119
+
+
+# ---------------------------------------------------------------- aifix run
+
+
+class Supervised:
+    """Remembers what happens to a supervised command."""
+
+    def __init__(self, command: Sequence[str], options: dict[str, object]) -> None:
+        self._command = tuple(command)
+        self._options = options
+        self._folder = _here()
+        self.memory = memory_of(options, folder=self._folder)
+
+    def failed(self, failure: Failure) -> None:
+        """Write the incident of one attempt."""
+        if self.memory is not None and _is_wanted(failure.report):
+            self.memory.remember(failure.report, self._run(failure.attempt, failure.status, failure.seconds, failure.producers))
+
+    def ended(self, outcome: Outcome) -> None:
+        """Write how it all ended."""
+        if self.memory is None:
+            return
+        if outcome.status and outcome.failures:
+            self.failed(outcome.failures[-1])
+        elif not outcome.status:
+            tell_ended(self.memory.ended_well(self._run(outcome.attempts, 0, outcome.seconds, outcome.producers)), self._options)
+        self.memory.tell()
+
+    def _run(self, attempt: int, status: int, seconds: float, producers: Sequence[object]) -> Run:
+        from aifix.kb import record
+
+        return record.Run(
+            how="run",
+            arguments=self._command,
+            folder=self._folder,
+            status=status,
+            seconds=seconds,
+            attempt=attempt,
+            producers=producers,  # type: ignore[arg-type]  # of the supervisor's own kind
+            python=str(self._options.get("python") or ""),
+        )
+
+
+def _here() -> str:
+    try:
+        return os.getcwd()  # noqa: PTH109
+    except OSError:
+        return ""
+
+
+def _is_wanted(report: Report) -> bool:
+    return not (report.diagnoses and report.diagnoses[0].id == NOT_REMEMBERED)
+
+
+# ---------------------------------------------------------------- words
+
+
+def tell_ended(found: list[Incident], options: dict[str, object]) -> None:
+    """Say that a failure went away and what changed, and how to say which fix it was; not where words are unwelcome."""
+    if not found or options.get("quiet") or options.get("format", "text") != "text":
+        return
+    from aifix.kb.recall import day
+    from aifix.show.safe import sanitise
+
+    last = found[0]
+    what = last.diagnosis if last.diagnosis != "unknown" else last.title[:60]
+    since = f"; changed since: {', '.join(last.ended)}" if last.ended else "; nothing that aifix watches has changed since"
+    note(sanitise(f"the failure of {day(last.at).removeprefix('on ').removeprefix('today at ')} ({what}) is gone{since}"))
+    if last.fixes:
+        note(f"which fix was it? Say so with: aifix resolved {last.number}")
