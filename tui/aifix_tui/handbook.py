@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from aifix.show import handbook
+from aifix.show.handbook import FAMILIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -14,30 +15,7 @@ if TYPE_CHECKING:
     from aifix.model import Rule
     from aifix.show.handbook import Links
 
-FAMILIES = {
-    "autograd": "autograd: gradients and the graph",
-    "build": "build: compilers and extensions",
-    "ckpt": "ckpt: checkpoints",
-    "compile": "compile: torch.compile, Triton, ONNX, TensorRT",
-    "cuda": "cuda: CUDA runtime, memory, libraries",
-    "data": "data: datasets and loaders",
-    "deps": "deps: Python packages",
-    "dist": "dist: distributed runs, NCCL",
-    "go": "go: Go programs",
-    "gpu": "gpu: hardware faults, Xid",
-    "hf": "hf: Hugging Face",
-    "host": "host: memory, disk, limits of the machine",
-    "jax": "jax: JAX and XLA",
-    "mps": "mps: Apple GPUs",
-    "npm": "npm: Node packages",
-    "rocm": "rocm: AMD GPUs",
-    "serve": "serve: inference servers",
-    "tensor": "tensor: shapes, types, devices",
-    "tf": "tf: TensorFlow, Keras",
-    "train": "train: loss, numerics, trainers",
-    "xpu": "xpu: Intel and other accelerators",
-}
-"""What people call the families of rules."""
+__all__ = ["FAMILIES", "Found", "Handbook"]
 LIKE = 78
 """How alike (of 100) a word must be to one of the handbook's to be taken for it."""
 _WORD = re.compile(r"[a-z0-9_]{2,}")

@@ -19,6 +19,31 @@ if TYPE_CHECKING:
 WORDY = 8
 """Letters that a wording must have to tell anybody anything."""
 
+FAMILIES = {
+    "autograd": "autograd: gradients and the graph",
+    "build": "build: compilers and extensions",
+    "ckpt": "ckpt: checkpoints",
+    "compile": "compile: torch.compile, Triton, ONNX, TensorRT",
+    "cuda": "cuda: CUDA runtime, memory, libraries",
+    "data": "data: datasets and loaders",
+    "deps": "deps: Python packages",
+    "dist": "dist: distributed runs, NCCL",
+    "go": "go: Go programs",
+    "gpu": "gpu: hardware faults, Xid",
+    "hf": "hf: Hugging Face",
+    "host": "host: memory, disk, limits of the machine",
+    "jax": "jax: JAX and XLA",
+    "mps": "mps: Apple GPUs",
+    "npm": "npm: Node packages",
+    "rocm": "rocm: AMD GPUs",
+    "serve": "serve: inference servers",
+    "tensor": "tensor: shapes, types, devices",
+    "tf": "tf: TensorFlow, Keras",
+    "train": "train: loss, numerics, trainers",
+    "xpu": "xpu: Intel and other accelerators",
+}
+"""What people call the families of rules."""
+
 
 class Links(msgspec.Struct, frozen=True):
     """The rules that a rule hangs with, by id."""
