@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from aifix.commands.remember import memory_of
 from aifix.commands.report import note
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def _read(log: str) -> tuple[Document, Report] | None:
     if log == "-" and not document.lines:
         note("no diagnosis is stored yet: name the log, as `aifix fix 1 train.log`, or pipe it in")
         return None
-    return document, api.diagnose_document(document)
+    return document, api.diagnose_document(document, memory=memory_of({}, again=True))  # the order that the report had
 
 
 def _diagnosis(report: Report, other: str) -> Diagnosis | None:

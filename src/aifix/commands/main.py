@@ -8,6 +8,8 @@ from typing import Any, ClassVar
 import click
 
 from aifix import __version__
+from aifix.commands.remember import file as remember_file
+from aifix.commands.remember import memory_of
 from aifix.commands.report import articles, emit, note, tell
 
 FORMATS = click.Choice(["text", "json", "sarif", "github"])
@@ -26,10 +28,13 @@ class Lazy(click.Group):
     """A group whose bigger commands are imported only when they are called; their lines in the help stand here."""
 
     lazy: ClassVar[dict[str, tuple[str, str]]] = {
+        "history": ("aifix.commands.history:history", "List, show, search and count the failures of before; export, import, remove them."),
+        "resolved": ("aifix.commands.resolved:resolved", "Say which fix ended a failure: the order of fixes learns from it."),
         "run": ("aifix.commands.run:run", "Run a command as it is, and say at its end what killed it."),
         "rerun": ("aifix.commands.rerun:rerun", "Run a failed command again with the instruments that its diagnosis asks for."),
         "lab": ("aifix.commands.lab:lab", "Run specimens: programs that really fail, and their fixes."),
         "kb": ("aifix.commands.kb:kb", "Search and read the handbook: articles, and a page for every rule."),
+        "ranks": ("aifix.commands.ranks:ranks", "Read the logs of a job's ranks together: who failed first and why, who is silent or slow."),
         "rules": ("aifix.commands.rules:rules", "List, show, check and write rules."),
         "fix": ("aifix.commands.fix:fix", "Show fix N of a log as a patch of your code; apply it with --apply."),
         "probe": (
@@ -76,6 +81,16 @@ def shared(command: Any) -> Any:
     return command
 
 
+def remembering(command: Any) -> Any:
+    """Add the options of the history."""
+    for option in (
+        click.option("--history/--no-history", "history", default=True, help="Let earlier failures move the order of fixes (see `aifix history`)."),
+        click.option("--kb", metavar="FILE", default="", help="The file of the history; the user's own by default."),
+    ):
+        command = option(command)
+    return command
+
+
 def probing(command: Any) -> Any:
     """Add the options of looking at this machine."""
     for option in (
@@ -90,6 +105,8 @@ def probing(command: Any) -> Any:
 @click.version_option(__version__, "-V", "--version", prog_name="aifix", message="%(prog)s %(version)s")
 @shared
 @probing
+@remembering
+@click.option("--remember", is_flag=True, help="Remember the failure also where the pipe is fed from a file.")
 @click.option("--tui", is_flag=True, help="Read the pipe to its end, then open it in the terminal interface.")
 @click.pass_context
 def cli(context: click.Context, /, *, tui: bool, **_options: Any) -> None:
@@ -130,14 +147,14 @@ def _probing(file: str, *, probe: bool | None, python: str) -> Any:
     return Probing(python=python, local=file == "-")
 
 
-def _report(file: str, base: Any, probe: Any = None) -> Any:
+def _report(file: str, base: Any, probe: Any = None, memory: Any = None) -> Any:
     """Diagnose one file ('-' is standard input); a file that cannot be read ends with 2 and one line."""
     from aifix import api
 
     try:
         if file == "-":
-            return api.diagnose_blocks([(1, sys.stdin.buffer.read())], base=base, probe=probe)
-        return api.diagnose_file(file, base=base, probe=probe)
+            return api.diagnose_blocks([(1, sys.stdin.buffer.read())], base=base, probe=probe, memory=memory)
+        return api.diagnose_file(file, base=base, probe=probe, memory=memory)
     except IsADirectoryError:
         note(f"{file} is a directory; name the log files in it, as {file.rstrip('/')}/*.log")
     except PermissionError:
@@ -153,17 +170,24 @@ def _report(file: str, base: Any, probe: Any = None) -> Any:
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
 @shared
 @probing
+@remembering
+@click.option("--remember", is_flag=True, help="Remember the failures of these logs (a file may come from anywhere, so this is not the default).")
 @click.pass_context
-def diagnose(context: click.Context, /, files: tuple[str, ...], *, probe: bool | None, python: str, **given: Any) -> None:
+def diagnose(
+    context: click.Context, /, files: tuple[str, ...], *, probe: bool | None, python: str, history: bool, kb: str, remember: bool, **given: Any
+) -> None:
     """Diagnose log files ('-' reads standard input)."""
     base = _base()
+    memory = memory_of({"history": history, "kb": kb}, again=True)
     status = 0
     for file in files:
-        report = _report(file, base, _probing(file, probe=probe, python=python))
+        report = _report(file, base, _probing(file, probe=probe, python=python), memory)
         if report is None:
             status = 2
             continue
         done = emit(report, _options(**given))
+        if memory is not None:
+            remember_file(report, memory, wanted=remember, python=python)
         status = max(status, done)
     context.exit(status)
 
@@ -171,12 +195,14 @@ def diagnose(context: click.Context, /, files: tuple[str, ...], *, probe: bool |
 @cli.command()
 @click.argument("message", nargs=-1, required=True)
 @shared
+@remembering
 @click.pass_context
-def explain(context: click.Context, /, message: tuple[str, ...], **given: Any) -> None:
+def explain(context: click.Context, /, message: tuple[str, ...], *, history: bool, kb: str, **given: Any) -> None:
     """Explain one error message, given as an argument."""
     from aifix import api
 
-    report = api.diagnose_text(" ".join(message), genre="log", base=_base())
+    memory = memory_of({"history": history, "kb": kb}, again=True)
+    report = api.diagnose_text(" ".join(message), genre="log", base=_base(), memory=memory)
     context.exit(emit(report, _options(**given)))
 
 
@@ -184,13 +210,17 @@ def explain(context: click.Context, /, message: tuple[str, ...], **given: Any) -
 @click.argument("file", default="-")
 @click.option("--color/--no-color", "colour", default=None, help="Force colours on or off.")
 @probing
+@remembering
 @click.pass_context
-def why(context: click.Context, /, file: str, *, colour: bool | None, probe: bool | None, python: str) -> None:
+def why(context: click.Context, /, file: str, *, colour: bool | None, probe: bool | None, python: str, history: bool, kb: str) -> None:
     """Show how the diagnosis of a log came about: rule, signature, lines, facts, conditions, confidence."""
     from aifix.show.stream import display_of
     from aifix.show.why import render_why
 
-    report = _report(file, _base(), _probing(file, probe=probe, python=python))
+    memory = memory_of({"history": history, "kb": kb}, again=True)
+    report = _report(file, _base(), _probing(file, probe=probe, python=python), memory)
+    if memory is not None:
+        memory.tell()
     if report is None:
         context.exit(2)
     display = display_of(sys.stdout, colour=colour)

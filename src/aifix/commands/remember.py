@@ -52,6 +52,18 @@ def pipe(report: Report, memory: Memory, options: dict[str, object], watch: Watc
         memory.tell()
 
 
+def file(report: Report, memory: Memory, *, wanted: bool, python: str = "") -> None:
+    """Write the incident of a log that lies in a file, where that is wanted."""
+    if not (wanted and report.failed and _is_wanted(report)):
+        memory.tell()
+        return
+    from aifix.kb import record
+
+    made = memory.remember(report, record.Run(how="diagnose", folder=memory.folder, python=python, local=False))
+    if made is not None:
+        note(f"remembered as failure {made.number}")
+
+
 def pipe_ended_well(options: dict[str, object], watch: Watch) -> None:
     """Note that a command, which may have failed before, has ended well in the pipe."""
     memory = memory_of(options)

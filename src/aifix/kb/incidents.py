@@ -95,7 +95,7 @@ def recent(store: Store, limit: int = 20) -> list[Incident]:
     return [_incident(row) for row in store.rows(f"{_LISTED} ORDER BY number DESC LIMIT ?", (limit,))]
 
 
-def search(store: Store, text: str, limit: int = 20) -> list[Incident]:
+def find(store: Store, text: str, limit: int = 20) -> list[Incident]:
     """Find incidents that hold all words of a text (the last one may be cut), newest first."""
     words = text.split()
     if not words:

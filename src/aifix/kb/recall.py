@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from aifix.kb import incidents, record, surroundings
+from aifix.kb.answers import OWN
 from aifix.model import Met
 
 if TYPE_CHECKING:
@@ -87,18 +88,21 @@ def _where(incident: Incident) -> str:
 
 def _ending(store: Store, report: Report, found: list[Incident], tried: list[Outcome], worked: Outcome | None) -> str:
     if worked is not None:
-        return f"; “{_title(store, report, found, worked.fix)}” ended it"
+        return f"; “{_title(store, report, found, worked.fix, tried[::-1])}” ended it"
     failed = list(dict.fromkeys(one.fix for one in tried if not one.worked))
     ended = next((one for one in found if one.ended_at is not None and one.ended), None)
     said = ""
     if failed:
-        said = "; " + " and ".join(f"“{_title(store, report, found, fix)}”" for fix in failed[:2]) + " did not help"
+        said = "; " + " and ".join(f"“{_title(store, report, found, fix, tried)}”" for fix in failed[:2]) + " did not help"
     if ended is not None:
         said += "; it went away after " + ", ".join(ended.ended[:3])
     return said
 
 
-def _title(store: Store, report: Report, found: list[Incident], fix: str) -> str:
+def _title(store: Store, report: Report, found: list[Incident], fix: str, tried: list[Outcome]) -> str:
+    own = next((one.note for one in tried if one.fix == fix == OWN and one.note), "")
+    if own:
+        return own
     offered = {one.id: one.title for diagnosis in report.diagnoses[:1] for one in diagnosis.fixes}
     if fix in offered:
         return offered[fix]

@@ -137,7 +137,8 @@ def _cleaner(report: Report, run: Run, environ: Mapping[str, str], evidence: lis
         texts.append(report.unknown.message)
     cleaner = Cleaner(texts)
     named = {name: value for name, value in environ.items() if any(word in name.upper() for word in _TELLTALE)}
-    cleaner.learn(value for name, value in named.items() if len(value) > 7 and redact.redact_environment({name: value})[name] == "<secret>")
+    hidden = (value for name, value in named.items() if redact.redact_environment({name: value})[name] == "<secret>")
+    cleaner.learn(value for value in hidden if len(value) > 7 and not os.path.isabs(value))  # noqa: PTH117 - a folder (PWD, SSH_KEY_PATH) is none
     shown = redact.redact_command(run.arguments)
     cleaner.learn(given.rpartition("=")[2] for given, seen in zip(run.arguments, shown, strict=True) if seen.endswith("<secret>"))
     return cleaner

@@ -62,7 +62,7 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX outcomes_by_incident ON outcomes (incident)",
         "CREATE INDEX incidents_by_fingerprint ON incidents (fingerprint, at, diagnosis, location, seconds)",
         "CREATE INDEX incidents_by_diagnosis ON incidents (diagnosis, at, seconds)",
-        "CREATE INDEX incidents_by_host ON incidents (host, seconds)",
+        "CREATE INDEX incidents_by_host ON incidents (host, at, seconds)",
         "CREATE INDEX incidents_by_time ON incidents (at, seconds)",
         "CREATE INDEX incidents_pending ON incidents (command_key) WHERE ended_at IS NULL",
     ),
