@@ -1,0 +1,8 @@
+"""The norms keep their dimension."""
+
+import torch
+
+x = torch.rand(6, 4)
+norms = x.norm(dim=1, keepdim=True)
+x = x / norms.expand(6, 4)
+print("rows", tuple(x.shape))

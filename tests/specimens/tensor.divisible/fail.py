@@ -1,0 +1,9 @@
+"""Eight heads do not divide a width of 100."""
+
+import torch
+from torch import nn
+
+attention = nn.MultiheadAttention(embed_dim=100, num_heads=8)
+x = torch.rand(5, 2, 100)
+out, _ = attention(x, x, x)
+print("out", out.dim())

@@ -1,0 +1,9 @@
+"""The last layer pads."""
+
+import torch
+from torch import nn
+
+layers = [nn.Conv2d(3 if i == 0 else 8, 8, 3, stride=2, padding=1) for i in range(5)]
+model = nn.Sequential(*layers, nn.Conv2d(8, 4, kernel_size=7, padding="same"))
+images = torch.rand(2, 3, 64, 64)
+print("out", tuple(model(images).shape))

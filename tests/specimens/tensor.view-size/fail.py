@@ -1,0 +1,8 @@
+"""A flattened width that was written down for another image size."""
+
+import torch
+from torch import nn
+
+conv = nn.Conv2d(3, 8, 3, padding=1)
+x = conv(torch.rand(4, 3, 32, 32))
+print("features", x.view(4, 8 * 28 * 28).dim())
