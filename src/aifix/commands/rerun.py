@@ -1,0 +1,197 @@
+"""`aifix rerun`: the second experiment: run a failed command again with the instruments that its diagnosis asks for."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shlex
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from aifix.commands.report import emit, note
+
+if TYPE_CHECKING:
+    from aifix.model import Report
+    from aifix.rerun import Again, Prepared
+
+
+@click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
+@click.option("--from", "origin", metavar="LOG", default="", help="The log of the run that failed: its diagnosis chooses the instruments.")
+@click.option("--dry-run", "-n", is_flag=True, help="Only say what would be set.")
+@click.option("--with", "add", metavar="NAME", multiple=True, help="Use this instrument, too (may be repeated).")
+@click.option("--without", "leave_out", metavar="NAME", multiple=True, help="Do not use this one.")
+@click.option("--instruments", "listing", is_flag=True, help="List the instruments there are, and what each sets.")
+@click.option("--log", metavar="FILE", default="", help="Keep the output in a file.")
+@click.option("--keep", metavar="DIR", default="", help="A folder for what the instruments write (by default a temporary one).")
+@click.option("--stall", metavar="TIME", default="", help="When nothing is printed for so long (10m), say what the run does.")
+@click.option(
+    "--format", "-f", "form", type=click.Choice(["text", "json", "sarif", "github"]), default="text", show_default=True, help="How to report."
+)
+@click.option("--quiet", "-q", is_flag=True, help="Do not announce the instruments.")
+@click.option("--verbose", "-v", is_flag=True, help="Print every line of proof and every fix.")
+@click.option("--color/--no-color", "colour", default=None, help="Force colours on or off in the report.")
+@click.option("--probe/--no-probe", default=True, help="Let this machine answer after a failure.")
+@click.option("--python", metavar="PATH", default="", help="The interpreter of the run; found by itself.")
+@click.pass_context
+def rerun(
+    context: click.Context,
+    /,
+    command: tuple[str, ...],
+    *,
+    origin: str,
+    dry_run: bool,
+    add: tuple[str, ...],
+    leave_out: tuple[str, ...],
+    listing: bool,
+    keep: str,
+    quiet: bool,
+    **given: Any,
+) -> None:
+    """Run a failed command again with instruments, and name the line to blame.
+
+    The instruments follow from the first run's diagnosis: synchronous launches for CUDA errors, anomaly detection for backward, the
+    flight recorder for timeouts, the loader's own words for missing libraries, and so on. They come in through the environment; no
+    file of yours changes. What will be set is said first. The exit status is the command's own.
+    """
+    from aifix import rerun as again
+    from aifix.rerun import runner
+    from aifix.rerun.instruments import INSTRUMENTS
+
+    if listing:
+        _list()
+        return
+    unknown = [name for name in (*add, *leave_out) if name not in INSTRUMENTS]
+    if unknown:
+        raise click.UsageError(f"there is no instrument {unknown[0]!r}; aifix rerun --instruments lists them")
+    if not command:
+        raise click.UsageError("no command was given: aifix rerun --from LOG -- COMMAND...")
+    first, lines = _first(origin)
+    if first is None and origin:
+        context.exit(2)
+    options = {"format": given["form"], "quiet": False, "verbose": given["verbose"], "colour": given["colour"]}
+    try:
+        folder = runner.new_folder(keep)
+        prepared = again.prepare(command, first, folder=folder, lines=lines, add=add, leave_out=leave_out)
+        if dry_run or not quiet:
+            _announce(prepared, first, dry_run=dry_run)
+        if dry_run:
+            if not keep:
+                runner.clear(folder)
+            return
+        done = again.rerun(
+            prepared, first, log=given["log"], stall=_seconds(given["stall"]), probe=given["probe"], python=given["python"],
+            divert=given["form"] in {"json", "sarif"},
+        )  # fmt: skip
+    except OSError as error:
+        note(f"{error.filename or given['log'] or keep} cannot be written: {error.strerror or error}")
+        context.exit(2)
+    _tell(done, prepared, first, options)
+    if not keep and not done.written:
+        runner.clear(folder)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed
+            stream.flush()
+    os._exit(done.outcome.status)  # at once, and without a thread that still waits for the terminal
+
+
+def _seconds(text: str) -> float:
+    from aifix.supervise.words import seconds
+
+    try:
+        return seconds(text) if text else 0.0
+    except ValueError as error:
+        raise click.UsageError(str(error)) from None
+
+
+def _first(origin: str) -> tuple[Report | None, list[str]]:
+    """Diagnose the run that failed, and give its lines; a log that cannot be read is said, and None."""
+    if not origin:
+        return None, []
+    from aifix import api
+
+    try:
+        document = api.read_file(origin)
+    except OSError as error:
+        note(f"{origin} cannot be read: {error.strerror or error}")
+        return None, []
+    return api.diagnose_document(document), [line.text for line in document.lines]
+
+
+def _list() -> None:
+    from aifix.rerun.instruments import INSTRUMENTS
+
+    width = max(map(len, INSTRUMENTS))
+    for instrument in INSTRUMENTS.values():
+        click.echo(f"{instrument.name:{width}}  {instrument.tells}" + (f" ({instrument.costs})" if instrument.costs else ""))
+        for name, value in instrument.environ.items():
+            click.echo(f"{'':{width}}    {name}={value}")
+
+
+def _announce(prepared: Prepared, first: Report | None, *, dry_run: bool) -> None:
+    """Say what will be set, and why."""
+    from aifix.show.safe import sanitise
+
+    if first is None:
+        note("the first run's diagnosis is not known (--from LOG names it); instruments that cost next to nothing are used")
+    elif not first.diagnoses:
+        note("no rule knows the first run's failure; instruments that cost next to nothing are used")
+    else:
+        note(f"the first run ended with {first.diagnoses[0].id}: {sanitise(first.diagnoses[0].title)}")
+    note(f"{'would run' if dry_run else 'running'} again: {sanitise(shlex.join(prepared.command))}")
+    for instrument in prepared.instruments:
+        note(f"  {instrument.name}: {instrument.tells}" + (f" ({instrument.costs})" if instrument.costs else ""))
+    if prepared.changed:
+        note("  sets " + " ".join(f"{name}={shlex.quote(value)}" for name, value in prepared.changed.items()))
+    if any(instrument.inside for instrument in prepared.instruments):
+        note("  puts a sitecustomize of its own first into PYTHONPATH, which runs yours afterwards; no file of the program changes")
+
+
+def _tell(done: Again, prepared: Prepared, first: Report | None, options: dict[str, object]) -> None:
+    """Say how the second run ended, and what both come to."""
+    from aifix.rerun import runner
+    from aifix.show.safe import sanitise
+
+    outcome = done.outcome
+    report = outcome.report
+    text = options["format"] == "text"
+    if report is None:  # it did not start
+        return
+    if any(instrument.inside for instrument in prepared.instruments) and not done.reached:
+        note("no Python of this run took the instruments inside (is it Python, and without -I, -E or -S?)")
+    if done.sharpened is None:
+        if text:
+            before = f"; {first.diagnoses[0].id} did not come back" if first is not None and first.diagnoses else ""
+            note(f"with the instruments it ended well{before}")
+            _changed_course(prepared)
+        else:
+            emit(report, options)
+        return
+    sharpened = done.sharpened
+    if text and first is not None and first.diagnoses and sharpened.report.diagnoses and sharpened.report.diagnoses[0].id != first.diagnoses[0].id:
+        note(f"it failed otherwise than before: {sharpened.report.diagnoses[0].id} instead of {first.diagnoses[0].id}")
+    if text and outcome.unfinished:
+        click.echo(err=True)
+    emit(sharpened.report, options, lines=outcome.lines, to_error=text)
+    if text and sharpened.blame is not None:
+        place = sharpened.blame
+        code = f": {sanitise(place.source)}" if place.source else ""
+        note(f"to blame: {sanitise(place.file)}:{place.line}" + (f" in {sanitise(place.function)}" if place.function else "") + code)
+    if text and not sharpened.report.diagnoses:
+        for sentence in sharpened.said:
+            note(sanitise(sentence))
+    for file in done.written:
+        note(f"written: {file}")
+    for command in runner.readers(done.written):
+        note(f"read it with: {command}")
+
+
+def _changed_course(prepared: Prepared) -> None:
+    """Say what a failure that stays away under instruments points to."""
+    names = {instrument.name for instrument in prepared.instruments}
+    if "single-process" in names:
+        note("data was loaded in the main process: the failure belongs to the worker processes (fork, shared memory, threads), not to a sample")
+    elif names & {"synchronous", "synchronous-rocm"}:
+        note("kernels ran one after the other: the failure depends on what runs at the same time (streams, a race), or it comes only now and then")

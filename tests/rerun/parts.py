@@ -1,0 +1,92 @@
+"""Programs that fail, and how the tests run them again."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+MARK = "# blame"
+
+
+class Done(NamedTuple):
+    """How a second run ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def report(self) -> dict[str, Any]:
+        found = json.loads(self.out)
+        assert isinstance(found, dict)
+        return found
+
+    @property
+    def blame(self) -> tuple[str, int]:
+        """The line that the report blames."""
+        report = self.report
+        first = report["diagnoses"][0] if report["diagnoses"] else report["unknown"]
+        return Path(first["location"]["file"]).name, first["location"]["line"]
+
+
+@functools.cache
+def python_with_torch() -> str:
+    """Find an interpreter with torch and NumPy: AIFIX_TEST_TORCH, this one, or /tmp/vt."""
+    for python in (os.environ.get("AIFIX_TEST_TORCH", ""), sys.executable, "/tmp/vt/bin/python"):
+        if python and shutil.which(python):
+            done = subprocess.run([python, "-c", "import torch, numpy"], capture_output=True, check=False, timeout=120)
+            if done.returncode == 0:
+                return python
+    return ""
+
+
+def torch_python() -> str:
+    python = python_with_torch()
+    if not python:
+        pytest.skip("no interpreter with torch: name one in AIFIX_TEST_TORCH")
+    return python
+
+
+def environ(**more: str) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AIFIX", "COLUMNS", "COV_", "PYTHONPATH"))}
+    return kept | {"LC_ALL": "C.UTF-8", "AIFIX_NO_PROBE": "1", "OMP_NUM_THREADS": "1", "NO_COLOR": "1"} | more
+
+
+def marked(text: str) -> int:
+    """Give the number of the line that is to be blamed."""
+    return next(number for number, line in enumerate(text.splitlines(), 1) if line.rstrip().endswith(MARK))
+
+
+def fail(folder: Path, text: str, python: str, name: str = "train.py") -> tuple[Path, Path]:
+    """Write a program and run it bare; give it and the log of its failure, which must not name the line to blame as rerun does."""
+    program = folder / name
+    program.write_text(text, encoding="utf-8")
+    done = subprocess.run([python, str(program)], capture_output=True, text=True, cwd=folder, env=environ(), timeout=120, check=False)
+    assert done.returncode != 0, "the program was meant to fail"
+    log = folder / "first.log"
+    shell = "Segmentation fault (core dumped)\n" if done.returncode == -11 else ""
+    log.write_text(done.stdout + done.stderr + shell, encoding="utf-8")
+    return program, log
+
+
+def rerun(*arguments: str, cwd: Path, timeout: float = 200, **more: str) -> Done:
+    done = subprocess.run(
+        [sys.executable, "-m", "aifix", "rerun", *arguments],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        env=environ(**more),
+        timeout=timeout,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout, re.sub(r"\x1b\[[0-9;]*m", "", done.stderr))
