@@ -65,16 +65,19 @@ def _warned(line: Line, signature: Signature) -> bool:
 
 def _fits(signature: Signature, hit: Hit, document: Document) -> bool:
     """Tell whether all `with` patterns and none of the `without` patterns stand near enough."""
-    return all(_stands(pattern, hit.line, signature.within, document) for pattern in signature.having) and not any(
-        _stands(pattern, hit.line, signature.within, document) for pattern in signature.without
+    return all(_stands(pattern, hit, signature.within, document) for pattern in signature.having) and not any(
+        _stands(pattern, hit, signature.within, document) for pattern in signature.without
     )
 
 
-def _stands(pattern: str, line: int, within: int | None, document: Document) -> bool:
-    if within == 0:
+def _stands(pattern: str, hit: Hit, within: int | None, document: Document) -> bool:
+    if within == 0 or hit.repaired:
         try:
-            return compile_pattern(pattern).search(document.lines[line].text) is not None
+            if compile_pattern(pattern).search(hit.repaired or document.lines[hit.line].text) is not None:
+                return True
         except PatternError:
             return False
+    if within == 0:
+        return False
     where = searcher(document).lines(pattern)
-    return bool(where) if within is None else any(abs(index - line) <= within for index in where)
+    return bool(where) if within is None else any(abs(index - hit.line) <= within for index in where)

@@ -23,6 +23,7 @@ class Hit(NamedTuple):
     """A signature that matched a line: index of the line in the document, captures as printed, how and how well.
 
     `survived` says that programs go on after this line: the signature is of level warning, or the line itself says so.
+    `repaired` is the line with a mistyped wording put right; empty where it stands as it is.
     """
 
     rule: str
@@ -33,6 +34,7 @@ class Hit(NamedTuple):
     kind: MatchKind = "exact"
     score: float = 1.0
     survived: bool = False
+    repaired: str = ""
 
 
 def quoted_lines(document: Document) -> set[int]:

@@ -34,6 +34,10 @@ SEGMENT = 5
 """Characters of a literal part that counts."""
 LITERAL = 16
 """Literal characters that a wording needs."""
+WORDY = 18
+"""Letters of a wording's longer words, below which its words tell nothing."""
+WORDS = 0.6
+"""Share of these letters that a line must hold to be compared where it does not read like an error."""
 READ = 0.84
 """Bar of a line that the signature reads once the wording is put right."""
 CUT = 0.9
@@ -61,40 +65,55 @@ _GATE = lazy_linear(
 _CLASS = lazy_re(r"[\w.]*(?:Error|Exception|Warning): ?")
 """A wording that is no more than an exception's class: any other class is like it."""
 _DIGITS = lazy_re(r"-?\d+")
+_WORD = lazy_re(r"[a-z]{4,}")
 
 
-class Template(NamedTuple):
-    """One wording: its signature and its literal parts, in order."""
+class Reader(NamedTuple):
+    """A signature that a wording belongs to."""
 
     rule: str
     signature: int
     pattern: str
+
+
+class Wording(NamedTuple):
+    """The literal parts of a message, in order, and the signatures that share them."""
+
     segments: tuple[str, ...]
     length: int
+    readers: list[Reader]
 
 
 class Index:
-    """The wordings of a base, by trigram."""
+    """The wordings of a base, by trigram and by word."""
 
     def __init__(self, wordings: Iterable[tuple[str, int, str, Sequence[str]]]) -> None:
         """Index wordings: rule, signature number, pattern, skeletons."""
-        self.templates: list[Template] = []
+        self.wordings: list[Wording] = []
         self._by_trigram: dict[str, list[int]] = defaultdict(list)
         self._sizes: list[int] = []
+        self._by_word: dict[str, list[int]] = {}
+        self._weights: list[int] = []
+        known: dict[tuple[str, ...], Wording] = {}
         for rule, signature, pattern, texts in wordings:
             for text in texts:
                 segments = tuple(part for part in text.split(HOLE) if len(part.strip()) >= SEGMENT)
                 length = sum(map(len, segments))
                 if length < LITERAL or (len(segments) == 1 and _CLASS.fullmatch(segments[0].strip())):
                     continue
+                reader = Reader(rule, signature, pattern)
+                if segments in known:
+                    known[segments].readers.append(reader)
+                    continue
+                known[segments] = wording = Wording(segments, length, [reader])
                 trigrams = {segment[at : at + 3] for segment in map(str.lower, segments) for at in range(len(segment) - 2)}
-                number = len(self.templates)
-                self.templates.append(Template(rule, signature, pattern, segments, length))
+                number = len(self.wordings)
+                self.wordings.append(wording)
                 self._sizes.append(len(trigrams))
                 for trigram in trigrams:
                     self._by_trigram[trigram].append(number)
 
-    def shortlist(self, line: str) -> list[Template]:
+    def shortlist(self, line: str) -> list[Wording]:
         """Give the wordings of whose trigrams a line holds the largest share."""
         low = line.lower()
         counted: Counter[int] = Counter()
@@ -103,8 +122,31 @@ class Index:
         scored = [(shared / self._sizes[number], number) for number, shared in counted.items() if shared >= CONTAINED * self._sizes[number]]
         scored.sort(reverse=True)
         # Longer wordings first among the well contained: a short one is contained in many lines.
-        best = sorted(scored[: 3 * SHORTLIST], key=lambda item: -item[0] * min(self.templates[item[1]].length, 60))
-        return [self.templates[number] for _, number in best[:SHORTLIST]]
+        best = sorted(scored[: 3 * SHORTLIST], key=lambda item: -item[0] * min(self.wordings[item[1]].length, 60))
+        return [self.wordings[number] for _, number in best[:SHORTLIST]]
+
+    def resembles(self, line: str) -> bool:
+        """Tell cheaply whether a line holds most words of some longer wording: of a mistyped one the other words are still there."""
+        if not self._weights:
+            self._index_words()
+        shared: dict[int, int] = {}
+        most = 0
+        for word in set(_WORD.findall(line.lower())):
+            for number in self._by_word.get(word, ()):
+                shared[number] = shared.get(number, 0) + len(word)
+                most = max(most, shared[number])
+        return most >= WORDY and any(weight >= WORDS * self._weights[number] for number, weight in shared.items())
+
+    def _index_words(self) -> None:
+        by_word: dict[str, list[int]] = defaultdict(list)
+        for number, wording in enumerate(self.wordings):
+            words = {word for segment in wording.segments for word in _WORD.findall(segment.lower())}
+            weight = sum(map(len, words))
+            self._weights.append(max(weight, WORDY))
+            if weight >= WORDY and len(words) > 1:
+                for word in words:
+                    by_word[word].append(number)
+        self._by_word = dict(by_word)
 
 
 class Likeness(NamedTuple):
@@ -115,13 +157,13 @@ class Likeness(NamedTuple):
     compared: int
 
 
-def align(template: Template, line: str) -> Likeness:
+def align(segments: Sequence[str], line: str) -> Likeness:
     """Align a wording's literal parts with a line, in order; a line that ends early is judged by what there is of it."""
     from rapidfuzz import fuzz
 
     at, total, compared = 0, 0.0, 0
     pieces: list[str] = []
-    for segment in template.segments:
+    for segment in segments:
         rest = line[at:]
         if len(rest) < len(segment):
             length = len(rest.rstrip())
@@ -156,7 +198,7 @@ def reread(pattern: str, line: str) -> dict[str, str]:
         length = sum(map(len, segments))
         if length < REREAD or not _alike(max(segments, key=len), line):
             continue
-        likeness = align(Template("", 0, pattern, segments, length), line)
+        likeness = align(segments, line)
         found = compile_pattern(pattern).search(likeness.repaired) if likeness.score >= CUT and likeness.repaired != line else None
         if found is not None:
             return {name: text.strip() for name, text in found.groupdict().items() if text}
@@ -181,31 +223,34 @@ def _snap(text: str, start: int, end: int, segment: str) -> tuple[int, int]:
 class _Best(NamedTuple):
     rank: float
     score: float
-    template: Template
+    reader: Reader
+    length: int
     captures: dict[str, str]
     read: bool
     compared: int
+    repaired: str
 
 
-def _best_by_rule(line: str, index: Index) -> dict[str, _Best]:
-    best: dict[str, _Best] = {}
-    for template in index.shortlist(line):
-        likeness = align(template, line)
+def _best_by_rule(line: str, index: Index) -> dict[str, list[_Best]]:
+    """Give the wordings of each rule that fit a line best: several where only what stands around them can tell them apart."""
+    best: dict[str, list[_Best]] = {}
+    for wording in index.shortlist(line):
+        likeness = align(wording.segments, line)
         if likeness.score < NEAR:
             continue
-        captures: dict[str, str] = {}
-        read = False
-        try:
-            found = compile_pattern(template.pattern).search(likeness.repaired)
-        except PatternError:
-            continue
-        if found is not None:
-            read = True
-            captures = {name: text.strip() for name, text in found.groupdict().items() if text is not None}
-        rank = likeness.score + min(likeness.compared, 120) / 1200 + (0.05 if read else 0.0)
-        known = best.get(template.rule)
-        if known is None or rank > known.rank:
-            best[template.rule] = _Best(rank, likeness.score, template, captures, read, likeness.compared)
+        for reader in wording.readers:
+            try:
+                found = compile_pattern(reader.pattern).search(likeness.repaired)
+            except PatternError:
+                continue
+            captures = {name: text.strip() for name, text in found.groupdict().items() if text is not None} if found is not None else {}
+            rank = likeness.score + min(likeness.compared, 120) / 1200 + (0.05 if found is not None else 0.0)
+            one = _Best(rank, likeness.score, reader, wording.length, captures, found is not None, likeness.compared, likeness.repaired)
+            known = best.setdefault(reader.rule, [one])
+            if rank > known[0].rank:
+                best[reader.rule] = [one]
+            elif rank == known[0].rank and all(other.reader.signature != reader.signature for other in known):
+                known.append(one)
     return best
 
 
@@ -220,24 +265,34 @@ def find(document: Document, base: Base, hits: Sequence[Hit]) -> list[Hit]:
     """
     if document.genre != "log" or (_explained(base, hits) and not _strangers(document, hits)):
         return []
-    taken = {hit.line for hit in hits if hit.span >= LITERAL}
+    taken = {hit.line for hit in hits if hit.span >= LITERAL and not hit.survived}
     found: list[Hit] = []
-    chosen = _candidates(document, taken)
+    chosen = _candidates(document, taken, base.wordings)
     if chosen and not document.tracebacks and ended_well(document, max(chosen)):
         return []
     for number in chosen:
         text = document.lines[number].text[:LONGEST]
-        ranked = sorted(_best_by_rule(text, base.wordings).items(), key=lambda item: -item[1].rank)
+        ranked = sorted(_best_by_rule(text, base.wordings).values(), key=lambda bests: -bests[0].rank)
         if not ranked:
             continue
-        top = ranked[0][1].rank
-        if len(ranked) > 1 and top - ranked[1][1].rank < MARGIN and not ranked[0][1].read:
+        top = ranked[0][0].rank
+        if len(ranked) > 1 and top - ranked[1][0].rank < MARGIN and not ranked[0][0].read:
             continue
-        for rule, best in ranked:
-            if top - best.rank <= RIVALS and _passes(best):
-                found.append(
-                    Hit(rule, best.template.signature, number, best.captures, best.template.length, "fuzzy", round(min(best.score, 0.99), 3))
-                )
+        found += [
+            Hit(
+                best.reader.rule,
+                best.reader.signature,
+                number,
+                best.captures,
+                best.length,
+                "fuzzy",
+                round(min(best.score, 0.99), 3),
+                repaired=best.repaired,
+            )
+            for bests in ranked
+            for best in bests
+            if top - best.rank <= RIVALS and _passes(best)
+        ]
     return found
 
 
@@ -251,8 +306,8 @@ def nearest(base: Base, lines: Iterable[str], most: int = 3) -> tuple[Nearest, .
     """Name the diagnoses whose wording is nearest to some lines: leads, not claims."""
     scores: dict[str, float] = {}
     for text in list(lines)[:5]:
-        for rule, best in _best_by_rule(text[:LONGEST], base.wordings).items():
-            scores[rule] = max(scores.get(rule, 0.0), best.score)
+        for rule, bests in _best_by_rule(text[:LONGEST], base.wordings).items():
+            scores[rule] = max(scores.get(rule, 0.0), bests[0].score)
     chosen = sorted(scores.items(), key=lambda item: -item[1])[:most]
     return tuple(Nearest(rule, base[rule].title, round(score, 3)) for rule, score in chosen)
 
@@ -272,7 +327,7 @@ def _explained(base: Base, hits: Sequence[Hit]) -> bool:
     return False
 
 
-def _candidates(document: Document, taken: set[int]) -> list[int]:
+def _candidates(document: Document, taken: set[int], index: Index) -> list[int]:
     """Choose the lines to compare: error-like, not quoted, each text once, the first and the last ones."""
     quoted = quoted_lines(document)
     errors = {traceback.error for traceback in document.tracebacks}
@@ -281,7 +336,7 @@ def _candidates(document: Document, taken: set[int]) -> list[int]:
     for number, line in enumerate(document.lines):
         if number in quoted or number in taken or len(line.text) < LITERAL or line.text in seen:
             continue
-        if number in errors or _GATE.search(line.text[:LONGEST]):
+        if number in errors or _GATE.search(line.text[:LONGEST]) or (len(seen) < LINES and index.resembles(line.text[:LONGEST])):
             seen.add(line.text)
             chosen.append(number)
     if len(chosen) > LINES:
