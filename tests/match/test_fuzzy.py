@@ -50,3 +50,44 @@ def test_the_nearest_wordings_are_leads_for_an_unknown_failure() -> None:
 
     found = nearest(base_of(SHAPES, KILLED), ["RuntimeError: mat1 and mat2 cannot be added"])
     assert [near.id for near in found] == ["tensor.matmul-shape"]
+
+
+RENAMED = r"""
+id: deps.attr-missing
+signatures:
+  - pattern: '{function:name}\(\) got an unexpected keyword argument ''{argument:name}'''
+    within: 0
+    with: 'unexpected keyword argument ''(?:gpus|auto_lr_find)'''
+"""
+INSIDE = r"""
+id: deps.protobuf
+signatures:
+  - pattern: '{function:name}\(\) got an unexpected keyword argument ''{argument:name}'''
+    within: 0
+    with: 'argument ''serialized_options'''
+"""
+
+
+@pytest.mark.parametrize(("argument", "expected"), [("gpus", ("deps.attr-missing",)), ("serialized_options", ("deps.protobuf",)), ("colour", ())])
+def test_conditions_on_the_line_itself_read_it_with_the_wording_put_right(argument: str, expected: tuple[str, ...]) -> None:
+    report = diagnose(f"TypeError: Trainer.__init__() got an unexpectec keyword argument '{argument}'", RENAMED, INSIDE)
+    assert tuple(diagnosis.id for diagnosis in report.diagnoses) == expected
+
+
+def test_a_better_wording_is_looked_for_where_only_a_warning_was_recognised() -> None:
+    rule = r"""
+id: cuda.oom
+signatures:
+  - pattern: 'CUDA out of memory\. Tried to allocate {requested:bytes}'
+  - {pattern: '(?i)CUDA[^\n]{0,60}out of memory', level: warning, strength: 0.6}
+"""
+    (first,) = diagnose("RuntimeError: CUDA out of memory. Tried to allopate 54.00 MiB", rule).diagnoses
+    assert (first.match.kind, first.facts["requested"].text) == ("fuzzy", "54.00 MiB")
+
+
+def test_a_line_with_most_words_of_a_wording_is_compared_even_where_its_error_word_is_mistyped() -> None:
+    rule = r"id: gpu.nvml-unknown" + "\nsignatures: [{pattern: 'Failed to initialize NVML: GPU access blocked by the operating system'}]"
+    assert [one.id for one in diagnose("Faqled to initialize NVML: GPU access blocked by the operating systen", rule).diagnoses] == [
+        "gpu.nvml-unknown"
+    ]
+    assert diagnose("the operating system blocks access to the GPU for others", rule).diagnoses == ()

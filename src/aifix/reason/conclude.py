@@ -116,7 +116,7 @@ def _diagnosis(
 ) -> Diagnosis:
     scope = Scope(one, document, catalogues)
     value, steps = confidence(one, roots)
-    lead = min((hit for hit in one.hits if one.is_root(hit)), key=lambda hit: hit.line, default=one.hits[0])
+    lead = min((hit for hit in one.hits if one.is_root(hit)), key=lambda hit: (hit.survived, hit.line), default=one.hits[0])
     signature = one.origin.signatures[lead.signature]
     learned = experience.chances(one.rule) if experience is not None else {}
     fixes = rank(one.rule, scope, learned)
