@@ -128,3 +128,21 @@ def test_the_report_speaks_the_managers_words(monkeypatch: pytest.MonkeyPatch) -
 )
 def test_settings_as_shell_lines(text: str, windows: bool, wanted: str) -> None:
     assert exports(text, windows=windows) == wanted
+
+
+NESTED = '// package.json (npm >=8.3)\n"overrides": {"old": {"lodash": "^3.10.1"}, "react": "$react"}'
+
+
+@pytest.mark.parametrize(
+    ("node", "wanted"),
+    [
+        ("npm", '"overrides": {"old": {"lodash": "^3.10.1"}, "react": "$react"}'),
+        ("pnpm", '"pnpm": {"overrides": {"old>lodash": "^3.10.1", "react": "$react"}}'),
+        ("yarn", '"resolutions": {"old/lodash": "^3.10.1", "react": "<the version of react in your dependencies>"}'),
+        ("berry", '"resolutions": {"old/lodash": "^3.10.1", "react": "<the version of react in your dependencies>"}'),
+    ],
+)
+def test_overrides_in_the_managers_words(node: str, wanted: str) -> None:
+    assert Manager(node=node).configure(NESTED) == f"// package.json\n{wanted}"
+    assert Manager(node=node).configure("other = 1") == "other = 1"
+    assert Manager(node=node).configure('"overrides": {"cut": ') == '"overrides": {"cut": '

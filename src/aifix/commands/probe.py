@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 WORDS = {"confirmed": "problem", "refuted": "fine", "inconclusive": "unclear", "not-available": "not here", "not-run": "not run"}
 OPTIONS = {"paths": "--path", "shape": "--input"}
 """Options whose parameter has another name."""
+READING, NPM = 10.0, 30.0
+"""Seconds for all passive probes; with npm, which is asked where a tree was named."""
 COLOURS = {"confirmed": "bold red", "refuted": "green", "inconclusive": "yellow", "not-available": "dim", "not-run": "dim"}
 
 
@@ -95,7 +97,7 @@ def _run(chosen: list[Probe], options: dict[str, Any], *, python: str) -> tuple[
     target = targets.find(python=python)
     case = Case(Machine(target, catalogues=catalogues), options=options)
     passive = [one for one in chosen if not one.active]
-    answers = dict(zip(passive, run.passive([(one, case) for one in passive], limit=10.0), strict=True))
+    answers = dict(zip(passive, run.passive([(one, case) for one in passive], limit=NPM if options.get("node") else READING), strict=True))
     for one in chosen:
         if one.active:
             if sys.stderr.isatty():

@@ -60,7 +60,7 @@ class Gatherer:
     def _manager(self, document: Document, candidate: Candidate) -> object:
         from aifix.fixes import manager
 
-        folders = [os.path.dirname(item.path) for item in candidate.sources] + list(self.folders) + ([os.getcwd()] if self.local else [])
+        folders = [os.path.dirname(item.path) for item in candidate.sources] + list(self.places(document)) + ([os.getcwd()] if self.local else [])
         return manager.detect(document, candidate.facts, folders, self._catalogues().get("torch_pairs"))
 
 

@@ -62,6 +62,12 @@ class Manager(msgspec.Struct, frozen=True):
         """Write a command for these managers, line by line; what they do not know differently stays as it is."""
         return "\n".join(self._line(line) for line in text.split("\n"))
 
+    def configure(self, text: str) -> str:
+        """Write a setting of package.json for the manager in use."""
+        from aifix.fixes import node_managers
+
+        return node_managers.overrides(text, self.node)
+
     def _line(self, line: str) -> str:
         command, mark, comment = _uncommented(line)
         parts = re.split(r"(\s*(?:&&|;|\|)\s*)", command)

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
+from typing import Any
+
+_OVERRIDES = re.compile(r'(?:^//[^\n]*\n)?"overrides": (?=\{)', re.MULTILINE)
+
 VERBS = {
     "pnpm": {"install": "pnpm install", "i": "pnpm install", "ci": "pnpm install --frozen-lockfile", "ls": "pnpm why", "list": "pnpm why",
              "explain": "pnpm why", "why": "pnpm why", "dedupe": "pnpm dedupe", "uninstall": "pnpm remove", "remove": "pnpm remove",
@@ -53,3 +59,38 @@ def spell(words: list[str], manager: str) -> str:
         program, _, tail = command.partition(" ")
         command = f"{program} {'--filter' if manager == 'pnpm' else 'workspace'} {workspace} {tail}"
     return " ".join([command, *rest])
+
+
+def overrides(text: str, manager: str) -> str:
+    """Write npm's `"overrides"` of package.json as the other managers want it: yarn's `resolutions`, pnpm's own `overrides`.
+
+    Source: yarn's selective dependency resolutions (`parent/child`), pnpm's settings (`parent>child`, `$name` for the project's own version).
+    """
+    found = _OVERRIDES.search(text)
+    if found is None:
+        return text
+    try:
+        given, length = json.JSONDecoder().raw_decode(text[found.end() :])
+    except ValueError:
+        return text
+    if manager == "npm":
+        key, value = "overrides", given
+    elif manager == "pnpm":
+        key, value = "pnpm", {"overrides": _flat(given, ">")}
+    else:
+        own = {
+            name: f"<the version of {wanted[1:]} in your dependencies>" if wanted.startswith("$") else wanted
+            for name, wanted in _flat(given, "/").items()
+        }
+        key, value = "resolutions", own
+    written = f"// package.json\n{json.dumps(key)}: {json.dumps(value, ensure_ascii=False)}"
+    return text[: found.start()] + written + text[found.end() + length :]
+
+
+def _flat(given: dict[str, Any], mark: str, parents: str = "") -> dict[str, str]:
+    """Write nested overrides as paths; `.` is the parent itself."""
+    found: dict[str, str] = {}
+    for name, value in given.items():
+        path = parents if name == "." else f"{parents}{mark}{name}" if parents else name
+        found |= _flat(value, mark, path) if isinstance(value, dict) else {path: str(value)}
+    return found

@@ -78,7 +78,10 @@ def _fill(template: FixTemplate, scope: Scope, worth: float) -> Fix | None:
 
 
 def _spelled(action: Action, scope: Scope) -> Action:
-    """Write an install command for the package manager in use."""
+    """Write an install command, or an override of package.json, for the package manager in use."""
+    if action.kind == "config" and '"overrides":' in action.text:
+        manager = scope.manager()
+        return Action(action.kind, manager.configure(action.text)) if manager is not None else action
     if action.kind != "command" or not any(word in action.text for word in INSTALLERS):
         return action
     manager = scope.manager()

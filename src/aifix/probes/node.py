@@ -1,38 +1,25 @@
-"""deps.node: package.json and node_modules read without npm: versions side by side, unmet peers, engines."""
+"""deps.node: package.json, lock file and node_modules read without npm: versions side by side, unmet peers, engines; npm is asked beside."""
 
 from __future__ import annotations
 
-import json
 import os
 from typing import TYPE_CHECKING, Any
 
-import msgspec
+from msgspec import structs
 
+from aifix.probes import node_lock, node_npm
 from aifix.probes.disk import absolute
 from aifix.probes.finding import Case, Finding, absent, confirmed, refuted, unclear
+from aifix.probes.node_tree import Module, read, resolve, unmet, versions
 from aifix.probes.semver import satisfies
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
-MOST = 20000
-"""Packages read from one tree."""
+    from aifix.probes.node_lock import Locked
+
 SINGLE = {"react", "react-dom", "vue", "three", "graphql", "@angular/core", "webpack", "typescript", "esbuild", "@babel/core", "svelte", "rxjs"}
 """Packages of which a second copy breaks programs, and does not merely cost space."""
-
-
-class Module(msgspec.Struct, frozen=True):
-    """One package of a tree, by the folder that it lies in."""
-
-    name: str
-    version: str
-    path: str
-    needs: dict[str, str]
-    optional: dict[str, str]
-    peers: dict[str, str]
-    loose_peers: tuple[str, ...]
-    engines: dict[str, str]
-    parent: str
 
 
 def tree(case: Case) -> Finding:
@@ -44,8 +31,9 @@ def tree(case: Case) -> Finding:
     if isinstance(modules, str):
         return absent(modules)
     installed = [one for one in modules.values() if one.path != folder]
+    locked = case.machine.once(f"lock {folder}", lambda: node_lock.read(folder, modules[folder].needs))
     if not os.path.isdir(f"{folder}/node_modules"):
-        return _without_tree(case, folder, modules[folder])
+        return _without_tree(case, folder, modules[folder], locked)
     several = versions(installed)
     problems = unmet(modules, folder)
     node = case.machine.once("node version", lambda: _node(case))
@@ -54,8 +42,50 @@ def tree(case: Case) -> Finding:
     data["several"] = {name: [{"version": version, "wanted_by": wanted} for version, wanted in found.items()] for name, found in several.items()}
     data |= {"unmet": problems, "engines": engines}
     evidence = [_tell(name, found) for name, found in sorted(several.items(), key=lambda item: item[0] not in SINGLE)][:12]
+    evidence += _lock(locked, modules, installed, data)
     asked = case.text("package", "peer", "module", "name", "dependency")
-    return _judge(case, asked=asked, several=several, problems=[*problems, *engines], data=data, evidence=evidence, modules=modules)
+    answer = _judge(case, asked=asked, several=several, problems=[*problems, *engines], data=data, evidence=evidence, modules=modules)
+    return _npm(case, answer, installed, locked) if case.options.get("node") else answer
+
+
+def _lock(locked: Locked | None, modules: Mapping[str, Module], installed: list[Module], data: dict[str, Any]) -> list[str]:
+    """Compare what is installed with what the lock file pins."""
+    if locked is None:
+        return []
+    data["lock"] = {"file": locked.file, "several": sorted(locked.several)}
+    if locked.problem:
+        data["lock"]["problem"] = locked.problem
+        return [locked.problem]
+    by_name: dict[str, list[str]] = {}
+    for one in installed:
+        if not os.path.islink(one.path) and "/node_modules/" in one.path:
+            by_name.setdefault(one.name, []).append(one.version)
+    differ = node_lock.disagreements(locked, by_name)
+    top = next(iter(modules.values()))
+    for name, wanted in top.needs.items():
+        pinned = locked.versions.get(name, {})
+        if pinned and all(satisfies(version, wanted) is False for version in pinned):
+            differ.append(f"package.json wants {name}@{wanted}, and {locked.file} pins {', '.join(pinned)}: npm ci and its like refuse that")
+    data["lock"]["differs"] = differ
+    return differ[:8] + ([f"and {len(differ) - 8} more such differences"] if len(differ) > 8 else [])
+
+
+def _npm(case: Case, answer: Finding, installed: list[Module], locked: Locked | None) -> Finding:
+    """Ask npm too, of a tree that npm made, and show where it sees something else."""
+    if locked is not None and locked.manager != "npm":
+        return structs.replace(answer, data={**answer.data, "npm": {"agrees": None, "absent": f"{locked.file} is not npm's"}})
+    folder = answer.data["folder"]
+    said = case.machine.once(f"npm ls {folder}", lambda: node_npm.ask(case, folder))
+    if said.absent:
+        return structs.replace(answer, data={**answer.data, "npm": {"agrees": None, "absent": said.absent}}, evidence=(*answer.evidence, said.absent))
+    optional = {name for one in installed for name in (*one.optional, *one.loose_peers)}
+    differ = node_npm.compare(said, {(one.place, one.version) for one in installed}, answer.data["unmet"], optional=optional)
+    data = {**answer.data, "npm": {"agrees": not differ, "packages": len(said.packages), "differs": differ, "problems": list(said.problems)}}
+    if not differ:
+        return structs.replace(answer, data=data, evidence=(*answer.evidence, f"npm ls agrees: {len(said.packages)} packages"))
+    lines = [f"npm ls disagrees: {text}" for text in differ[:8]]
+    status = "inconclusive" if answer.status == "refuted" else answer.status
+    return structs.replace(answer, status=status, summary=f"{answer.summary}; {lines[0]}", data=data, evidence=(*answer.evidence, *lines[1:]))
 
 
 def _judge(
@@ -75,13 +105,9 @@ def _judge(
             return confirmed(f"{asked} is not in {data['folder']}/node_modules", data)
         return refuted(f"{asked} {', '.join(found)} is in node_modules", data)
     if case.about("npm.version-conflict", "npm.duplicate-react"):
-        name = asked if asked in several else next((one for one in several if one in SINGLE), "")
-        if case.about("npm.duplicate-react"):
-            name = next((one for one in ("react", "react-dom") if one in several), "")
-        if name:
-            return confirmed(_tell(name, several[name]), data, [line for line in evidence if not line.startswith(f"{name} ")])
-        if asked:
-            return refuted(f"node_modules holds one version of {asked}", data, evidence)
+        answer = _conflict(case, asked, several=several, data=data, evidence=evidence, modules=modules)
+        if answer is not None:
+            return answer
     if case.about("npm.eresolve", "npm.engine", "npm.version-conflict"):
         mine = [text for text in problems if not asked or asked in text] or problems
         if mine:
@@ -95,8 +121,51 @@ def _judge(
     summary = f"{data['packages']} packages fit together"
     if several:
         # Several versions side by side are how npm works; they are told, and are no failure by themselves.
-        return refuted(f"{summary}; {len(several)} are there in several versions: {evidence[0]}", data, evidence[1:])
+        return refuted(
+            f"{summary}; {len(several)} {'is' if len(several) == 1 else 'are'} there in several versions: {evidence[0]}", data, evidence[1:]
+        )
     return refuted(f"{summary}, each in one version", data)
+
+
+def _conflict(
+    case: Case,
+    asked: str,
+    *,
+    several: Mapping[str, Mapping[str, list[str]]],
+    data: dict[str, Any],
+    evidence: list[str],
+    modules: Mapping[str, Module],
+) -> Finding | None:
+    """Answer whether two versions of one package are in each other's way."""
+    caller = asked
+    if case.about("npm.duplicate-react"):
+        asked = next((one for one in ("react", "react-dom") if one in several), "react")
+    elif case.text("function").startswith("_."):
+        asked = "lodash"  # `_` in the log is its object, and the package there the one that calls it
+    unlisted = _unlisted(caller, asked, modules) if caller != asked else ""
+    if unlisted:
+        return confirmed(unlisted, data, evidence)
+    name = asked if asked in several else "" if asked and asked != caller else next((one for one in several if one in SINGLE), "")
+    if name:
+        return confirmed(_tell(name, several[name]), data, [line for line in evidence if not line.startswith(f"{name} ")])
+    found = sorted({one.version for one in modules.values() if one.name == asked})
+    if found:
+        return refuted(f"node_modules holds one version of {asked}: {found[0]}", data, evidence)
+    return unclear(f"{asked} is not in this node_modules", data, evidence) if asked else None
+
+
+def _unlisted(caller: str, name: str, modules: Mapping[str, Module]) -> str:
+    """Say that a package uses another one that it does not list, or that it gets a version outside of its range."""
+    for path, one in modules.items():
+        if one.name != caller:
+            continue
+        wanted = (one.needs | one.optional | one.peers).get(name)
+        got = resolve(modules, path, name)
+        if got is not None and wanted is None:
+            return f"{caller}@{one.version} uses {name} without listing it, and gets {got.version}, which lies at {got.path}"
+        if got is not None and wanted and satisfies(got.version, wanted) is False:
+            return f"{caller}@{one.version} wants {name}@{wanted}, and gets {got.version}"
+    return ""
 
 
 def _folder(case: Case) -> str:
@@ -109,126 +178,6 @@ def _folder(case: Case) -> str:
             return ""
         at = os.path.dirname(at)
     return ""
-
-
-def read(folder: str) -> dict[str, Module] | str:
-    """Read a tree by folder, the project itself first; a sentence when its package.json cannot be read."""
-    top = _read_one(folder, "")
-    if top is None:
-        return f"{folder}/package.json is no valid JSON"
-    found = {folder: top}
-    waiting = [(folder, folder)]
-    while waiting and len(found) < MOST:
-        parent, at = waiting.pop()
-        for path in _children(f"{at}/node_modules"):
-            one = _read_one(path, parent)
-            if one is not None and path not in found:
-                found[path] = one
-                waiting.append((path, path))
-    return found
-
-
-def _children(folder: str) -> Iterable[str]:
-    try:
-        names = sorted(os.listdir(folder))
-    except OSError:
-        return
-    for name in names:
-        if name.startswith("."):
-            continue
-        path = f"{folder}/{name}"
-        if name.startswith("@"):
-            yield from _children(path)
-        elif os.path.isfile(f"{path}/package.json"):
-            yield os.path.realpath(path) if os.path.islink(path) else path
-
-
-def _read_one(path: str, parent: str) -> Module | None:
-    try:
-        with open(f"{path}/package.json", encoding="utf-8-sig") as stream:
-            given = json.load(stream)
-    except (OSError, ValueError):
-        return None
-    if not isinstance(given, dict):
-        return None
-    needs = _strings(given.get("dependencies")) | ({} if parent else _strings(given.get("devDependencies")))
-    meta = given.get("peerDependenciesMeta")
-    loose = tuple(name for name, item in meta.items() if isinstance(item, dict) and item.get("optional")) if isinstance(meta, dict) else ()
-    engines = given.get("engines")
-    return Module(
-        str(given.get("name", os.path.basename(path))),
-        str(given.get("version", "")),
-        path,
-        needs,
-        _strings(given.get("optionalDependencies")),
-        _strings(given.get("peerDependencies")),
-        loose,
-        _strings(engines) if isinstance(engines, dict) else {},
-        parent,
-    )
-
-
-def _strings(value: Any) -> dict[str, str]:
-    return {str(name): item for name, item in value.items() if isinstance(item, str)} if isinstance(value, dict) else {}
-
-
-def resolve(modules: Mapping[str, Module], path: str, name: str) -> Module | None:
-    """Find a package as node does: in the nearest node_modules upwards."""
-    at = path
-    for _ in range(64):
-        found = modules.get(f"{at}/node_modules/{name}")
-        if found is not None:
-            return found
-        above = os.path.dirname(at)
-        if above == at:
-            return None
-        at = above
-    return None
-
-
-def versions(installed: Iterable[Module]) -> dict[str, dict[str, list[str]]]:
-    """Give the packages that are there in several versions: by name and version, who wants it."""
-    listed = list(installed)
-    by_name: dict[str, set[str]] = {}
-    for one in listed:
-        by_name.setdefault(one.name, set()).add(one.version)
-    several = {name for name, found in by_name.items() if len(found) > 1}
-    if not several:
-        return {}
-    return {name: _wanters(name, listed) for name in sorted(several)}
-
-
-def _wanters(name: str, listed: list[Module]) -> dict[str, list[str]]:
-    modules = {one.path: one for one in listed}
-    tops = {one.parent for one in listed} - set(modules)
-    found: dict[str, list[str]] = {one.version: [] for one in listed if one.name == name}
-    asking = [(path, one.name, one.version, one.needs | one.optional | one.peers) for path, one in modules.items()]
-    for top in tops:
-        own = _read_one(top, "")
-        if own is not None:
-            asking.append((top, own.name or "the project", "", own.needs | own.optional))
-    for path, who, version, needs in asking:
-        if name in needs and (one := resolve(modules, path, name)) is not None and one.version in found:
-            found[one.version].append(f"{who}{'@' + version if version else ''} ({needs[name]})")
-    return dict(sorted(found.items(), key=lambda item: [int(part) if part.isdigit() else 0 for part in item[0].split(".")[:3]]))
-
-
-def unmet(modules: Mapping[str, Module], top: str) -> list[str]:
-    """Name dependencies and peers that are missing or of another version."""
-    found: list[str] = []
-    for path, one in modules.items():
-        who = one.name if path == top else f"{one.name}@{one.version}"
-        for kind, listed in (("needs", one.needs), ("wants as peer", one.peers)):
-            for name, wanted in listed.items():
-                if name in one.optional:
-                    continue
-                other = resolve(modules, path if kind == "needs" else os.path.dirname(path), name) or resolve(modules, path, name)
-                if other is None:
-                    if kind == "needs" or name not in one.loose_peers:
-                        found.append(f"{who} {kind} {name}@{wanted}, which is not installed")
-                elif satisfies(other.version, wanted) is False:
-                    found.append(f"{who} {kind} {name}@{wanted}, and {other.version} is installed")
-    return found
 
 
 def _engine(one: Module, node: str) -> str:
@@ -257,9 +206,21 @@ def _node(case: Case) -> str:
         return found[1] if found else ""
 
 
-def _without_tree(case: Case, folder: str, top: Module) -> Finding:
+def _without_tree(case: Case, folder: str, top: Module, locked: Locked | None) -> Finding:
+    """Answer from the lock file where nothing is installed."""
     wanted = len(top.needs)
-    data = {"folder": folder, "packages": 0}
+    data: dict[str, Any] = {"folder": folder, "packages": 0}
+    several = locked.several if locked is not None else {}
+    if several and locked is not None:
+        data["several"] = {name: [{"version": version, "wanted_by": who} for version, who in found.items()] for name, found in several.items()}
+        told = [_tell(name, found) for name, found in sorted(several.items(), key=lambda item: item[0] not in SINGLE)]
+        asked = case.text("package", "peer", "module", "name", "dependency")
+        name = asked if asked in several else next((one for one in several if one in SINGLE), "")
+        if name and case.about("npm.version-conflict", "npm.duplicate-react"):
+            return confirmed(f"by {locked.file} {_tell(name, several[name])}", data, told)
+        if os.path.isfile(f"{folder}/.pnp.cjs"):
+            return unclear(f"yarn's Plug'n'Play installs no node_modules; by {locked.file} {told[0]}", data, told[1:])
+        return confirmed(f"{folder} has no node_modules; by {locked.file} {told[0]}", data, told[1:])
     if wanted and (case.suspicion or not os.path.isfile(f"{folder}/.pnp.cjs")):
         return confirmed(f"{folder} has no node_modules, and its package.json wants {wanted} packages", data)
     return unclear(f"{folder} has no node_modules, and wants none", data)

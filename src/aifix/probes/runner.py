@@ -59,7 +59,7 @@ def ask(machine: Machine, script: str, request: Mapping[str, Any], *, limit: flo
         environ.pop("PYTHONSTARTUP", None)
         command = [machine.target.python, *launcher, str(SCRIPTS / f"{script}.py")]
         started = time.monotonic()
-        code, stderr = _run(command, environ, str(machine.cwd), limit)
+        code, stderr = run(command, environ, str(machine.cwd), limit)
         seconds = time.monotonic() - started
         said, stage = _read(answers)
     if isinstance(code, str):
@@ -72,15 +72,30 @@ def ask(machine: Machine, script: str, request: Mapping[str, Any], *, limit: flo
     return Answer("answered", said, stage, error, stderr, seconds)
 
 
-def _run(command: list[str], environ: Mapping[str, str], cwd: str, limit: float) -> tuple[int | str | None, str]:
-    """Run a command; give its exit code (None: it was killed at the limit; a text: it did not start) and the end of what it wrote."""
+def run(
+    command: list[str], environ: Mapping[str, str], cwd: str, limit: float, *, tail: int = TAIL, apart: bool = False
+) -> tuple[int | str | None, str]:
+    """Run a command in a process group of its own.
+
+    Args:
+        command: the program and its arguments.
+        environ: its environment.
+        cwd: its working folder.
+        limit: seconds after which the whole group is killed.
+        tail: characters of its output that are kept, from the end.
+        apart: leave standard error out.
+
+    Returns:
+        Its exit code (None: it was killed at the limit; a text: it did not start), and the end of what it wrote.
+
+    """
     with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
-                stderr=output,
+                stderr=subprocess.DEVNULL if apart else output,
                 env=dict(environ),
                 cwd=cwd,
                 start_new_session=True,
@@ -95,7 +110,7 @@ def _run(command: list[str], environ: Mapping[str, str], cwd: str, limit: float)
         finally:
             _kill(process)  # children that a script left behind go too
         size = output.seek(0, os.SEEK_END)
-        output.seek(max(0, size - TAIL))
+        output.seek(max(0, size - tail))
         return code, output.read().decode("utf-8", "replace")
 
 
