@@ -58,7 +58,7 @@ def torch_python() -> str:
 
 def environ(**more: str) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("AIFIX", "COLUMNS", "COV_", "PYTHONPATH"))}
-    return kept | {"LC_ALL": "C.UTF-8", "AIFIX_NO_PROBE": "1", "OMP_NUM_THREADS": "1", "NO_COLOR": "1"} | more
+    return kept | {"LC_ALL": "C.UTF-8", "AIFIX_NO_PROBE": "1", "AIFIX_NO_HISTORY": "1", "OMP_NUM_THREADS": "1", "NO_COLOR": "1"} | more
 
 
 def marked(text: str) -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pexpect
 import pytest
 from tests.rerun.parts import environ, rerun, torch_python
+from tests.supervise.parts import supervise
 
 from aifix.rerun.instruments import ALSO, ASKED, EXCLUSIVE, GENERAL, INSTRUMENTS, asked_for
 
@@ -72,7 +73,8 @@ def test_what_the_environment_has_already_is_not_announced(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "no command was given"),
+        ((), "no command was given, and the history is switched off"),
+        (("--from", "x.log"), "no command was given"),
         (("--with", "magic", "--", "true"), "there is no instrument 'magic'"),
         (("--from", "absent.log", "--", "true"), "absent.log cannot be read: No such file or directory"),
         (("--log", "absent/x.log", "--", "true"), "absent/x.log cannot be written: No such file or directory"),
@@ -108,6 +110,28 @@ def test_without_a_first_run_a_crash_still_comes_out_with_its_line(tmp_path: Pat
     assert "the first run's diagnosis is not known" in done.err
     assert done.out == "before\n"
     assert "crash.py:3 in <module>: faulthandler._sigsegv()" in done.err.splitlines()[-1]
+
+
+def test_the_last_failure_of_the_history_is_run_again_in_its_folder(tmp_path: Path) -> None:
+    (tmp_path / "job").mkdir()
+    (tmp_path / "job" / "crash it.py").write_text(CRASH, encoding="utf-8")
+    kept = {"AIFIX_HOME": str(tmp_path / "home"), "AIFIX_NO_HISTORY": ""}
+    first = supervise("--", sys.executable, "crash it.py", cwd=tmp_path / "job", **kept)
+    assert first.status == 139
+    done = rerun("--format", "json", cwd=tmp_path, **kept)
+    assert "the first run ended with host.segfault: Segmentation fault (failure 1 of the history)" in done.err
+    assert (done.status, done.blame) == (139, ("crash it.py", 3))
+    named = rerun("--dry-run", "--", sys.executable, "crash it.py", cwd=tmp_path / "job", **kept)
+    assert "host.segfault" in named.err
+    assert "host.segfault" not in rerun("--dry-run", "--", sys.executable, "crash it.py", cwd=tmp_path, **kept).err
+
+
+def test_a_command_that_held_a_secret_is_not_run_without_it(tmp_path: Path) -> None:
+    kept = {"AIFIX_HOME": str(tmp_path / "home"), "AIFIX_NO_HISTORY": ""}
+    supervise("--", sys.executable, "-c", "raise SystemExit(3)", "--api-key", "hf_" + "a" * 34, cwd=tmp_path, **kept)
+    done = rerun(cwd=tmp_path, **kept)
+    assert done.status == 2
+    assert "is not kept whole (it held a secret" in done.err
 
 
 def test_the_output_passes_through_a_terminal_as_before(tmp_path: Path) -> None:

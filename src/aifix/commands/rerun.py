@@ -13,13 +13,14 @@ import click
 from aifix.commands.report import emit, note
 
 if TYPE_CHECKING:
-    from aifix.model import Report
     from aifix.rerun import Again, Prepared
+    from aifix.rerun.first import First
 
 
 @click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 @click.option("--from", "origin", metavar="LOG", default="", help="The log of the run that failed: its diagnosis chooses the instruments.")
+@click.option("--kb", metavar="FILE", default="", help="The file of the history; the user's own by default.")
 @click.option("--dry-run", "-n", is_flag=True, help="Only say what would be set.")
 @click.option("--with", "add", metavar="NAME", multiple=True, help="Use this instrument, too (may be repeated).")
 @click.option("--without", "leave_out", metavar="NAME", multiple=True, help="Do not use this one.")
@@ -48,9 +49,13 @@ def rerun(
     listing: bool,
     keep: str,
     quiet: bool,
+    kb: str,
     **given: Any,
 ) -> None:
     """Run a failed command again with instruments, and name the line to blame.
+
+    Without COMMAND it is the last one that failed, as the history knows it. --from names the log of the failure; without it the history
+    is asked how this command failed last.
 
     The instruments follow from the first run's diagnosis: synchronous launches for CUDA errors, anomaly detection for backward, the
     flight recorder for timeouts, the loader's own words for missing libraries, and so on. They come in through the environment; no
@@ -66,15 +71,11 @@ def rerun(
     unknown = [name for name in (*add, *leave_out) if name not in INSTRUMENTS]
     if unknown:
         raise click.UsageError(f"there is no instrument {unknown[0]!r}; aifix rerun --instruments lists them")
-    if not command:
-        raise click.UsageError("no command was given: aifix rerun --from LOG -- COMMAND...")
-    first, lines = _first(origin)
-    if first is None and origin:
-        context.exit(2)
+    command, first = _before(command, origin, kb)
     options = {"format": given["form"], "quiet": False, "verbose": given["verbose"], "colour": given["colour"]}
     try:
         folder = runner.new_folder(keep)
-        prepared = again.prepare(command, first, folder=folder, lines=lines, add=add, leave_out=leave_out)
+        prepared = again.prepare(command, first, folder=folder, add=add, leave_out=leave_out)
         if dry_run or not quiet:
             _announce(prepared, first, dry_run=dry_run)
         if dry_run:
@@ -106,18 +107,34 @@ def _seconds(text: str) -> float:
         raise click.UsageError(str(error)) from None
 
 
-def _first(origin: str) -> tuple[Report | None, list[str]]:
-    """Diagnose the run that failed, and give its lines; a log that cannot be read is said, and None."""
-    if not origin:
-        return None, []
+def _before(command: tuple[str, ...], origin: str, kb: str) -> tuple[tuple[str, ...], First | None]:
+    """Give the command to run, and what is known of its failure: from a log, or from the history."""
+    from aifix.rerun import first as before
+
+    if origin:
+        if not command:
+            raise click.UsageError("no command was given: aifix rerun --from LOG -- COMMAND...")
+        return command, _from_log(origin)
+    if command:
+        return command, before.of_command(command, os.getcwd(), kb)  # noqa: PTH109
+    try:
+        remembered = before.last(kb)
+        os.chdir(remembered.folder)
+    except (before.NotRemembered, OSError) as error:
+        raise click.UsageError(f"no command was given, and {error}; aifix rerun -- COMMAND...") from None
+    return remembered.command, remembered.first
+
+
+def _from_log(origin: str) -> First:
     from aifix import api
+    from aifix.rerun import first as before
 
     try:
         document = api.read_file(origin)
     except OSError as error:
         note(f"{origin} cannot be read: {error.strerror or error}")
-        return None, []
-    return api.diagnose_document(document), [line.text for line in document.lines]
+        raise SystemExit(2) from None
+    return before.of_report(api.diagnose_document(document), document)
 
 
 def _list() -> None:
@@ -130,16 +147,17 @@ def _list() -> None:
             click.echo(f"{'':{width}}    {name}={value}")
 
 
-def _announce(prepared: Prepared, first: Report | None, *, dry_run: bool) -> None:
+def _announce(prepared: Prepared, first: First | None, *, dry_run: bool) -> None:
     """Say what will be set, and why."""
     from aifix.show.safe import sanitise
 
+    origin = f" ({first.origin})" if first is not None and first.origin else ""
     if first is None:
         note("the first run's diagnosis is not known (--from LOG names it); instruments that cost next to nothing are used")
-    elif not first.diagnoses:
-        note("no rule knows the first run's failure; instruments that cost next to nothing are used")
+    elif not first.ids:
+        note(f"no rule knows the first run's failure{origin}")
     else:
-        note(f"the first run ended with {first.diagnoses[0].id}: {sanitise(first.diagnoses[0].title)}")
+        note(f"the first run ended with {first.ids[0]}: {sanitise(first.title)}{origin}")
     note(f"{'would run' if dry_run else 'running'} again: {sanitise(shlex.join(prepared.command))}")
     for instrument in prepared.instruments:
         note(f"  {instrument.name}: {instrument.tells}" + (f" ({instrument.costs})" if instrument.costs else ""))
@@ -149,7 +167,7 @@ def _announce(prepared: Prepared, first: Report | None, *, dry_run: bool) -> Non
         note("  puts a sitecustomize of its own first into PYTHONPATH, which runs yours afterwards; no file of the program changes")
 
 
-def _tell(done: Again, prepared: Prepared, first: Report | None, options: dict[str, object]) -> None:
+def _tell(done: Again, prepared: Prepared, first: First | None, options: dict[str, object]) -> None:
     """Say how the second run ended, and what both come to."""
     from aifix.rerun import runner
     from aifix.show.safe import sanitise
@@ -163,15 +181,16 @@ def _tell(done: Again, prepared: Prepared, first: Report | None, options: dict[s
         note("no Python of this run took the instruments inside (is it Python, and without -I, -E or -S?)")
     if done.sharpened is None:
         if text:
-            before = f"; {first.diagnoses[0].id} did not come back" if first is not None and first.diagnoses else ""
+            before = f"; {first.ids[0]} did not come back" if first is not None and first.ids else ""
             note(f"with the instruments it ended well{before}")
             _changed_course(prepared)
         else:
             emit(report, options)
         return
     sharpened = done.sharpened
-    if text and first is not None and first.diagnoses and sharpened.report.diagnoses and sharpened.report.diagnoses[0].id != first.diagnoses[0].id:
-        note(f"it failed otherwise than before: {sharpened.report.diagnoses[0].id} instead of {first.diagnoses[0].id}")
+    told = sharpened.report.diagnoses[0].id if sharpened.report.diagnoses else ""
+    if text and first is not None and first.ids and told and told not in first.ids:
+        note(f"it ended otherwise than before: with {told} instead of {first.ids[0]}")
     if text and outcome.unfinished:
         click.echo(err=True)
     emit(sharpened.report, options, lines=outcome.lines, to_error=text)

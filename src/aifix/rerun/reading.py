@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 
 from aifix.intake.tracebacks import is_user
-from aifix.model import Location, Report, Step
+from aifix.model import Location, Step
 from aifix.rerun import loader
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aifix.model import Diagnosis, Document, Line
+    from aifix.model import Document, Line, Report
+    from aifix.rerun.first import First
 
 _FRAME = re.compile(r'\s*File "([^"]{1,1000})", line (\d{1,7})(?:,? in (.{1,300}?))?\s*$')
 _FORWARD = "Traceback of forward call that caused the error"
@@ -40,11 +41,11 @@ class Sharpened(NamedTuple):
     """Sentences: what the second run adds."""
 
 
-def together(first: Report | None, second: Report, document: Document, events: Sequence[dict[str, Any]], folder: str = "") -> Sharpened:
+def together(first: First | None, second: Report, document: Document, events: Sequence[dict[str, Any]], folder: str = "") -> Sharpened:
     """Read two runs together.
 
     Args:
-        first: the report of the run that failed before; None where it is not known.
+        first: what is known of the run that failed before; None where it is not known.
         second: the report of the run with instruments.
         document: the output of that run.
         events: what the instruments inside the program told.
@@ -73,18 +74,17 @@ def together(first: Report | None, second: Report, document: Document, events: S
     return Sharpened(_merge(first, second, blame, said), blame, tuple(said))
 
 
-def _merge(first: Report | None, second: Report, blame: Location | None, said: list[str]) -> Report:
+def _merge(first: First | None, second: Report, blame: Location | None, said: list[str]) -> Report:
     """Give the second report with the line to blame, what was learnt, and the facts that only the first has."""
     if not second.diagnoses:
         if second.unknown is None or blame is None:
             return second
         return msgspec.structs.replace(second, unknown=msgspec.structs.replace(second.unknown, location=blame))
     main = second.diagnoses[0]
-    before = next((one for one in first.diagnoses if one.id == main.id), None) if first is not None else None
-    facts = {**before.facts, **main.facts} if before is not None else main.facts
+    facts = {**first.facts, **main.facts} if first is not None and first.ids[:1] == (main.id,) else main.facts
     steps = [Step("rerun", sentence) for sentence in said]
     if first is not None:
-        steps.insert(0, Step("first run", _told(first.diagnoses[0]) if first.diagnoses else "a failure that no rule knew"))
+        steps.insert(0, Step("first run", _told(first)))
     added = "".join(f"\n{sentence}" for sentence in said)
     main = msgspec.structs.replace(
         main, location=blame or main.location, facts=facts, explanation=main.explanation.rstrip("\n") + added, derivation=(*main.derivation, *steps)
@@ -92,9 +92,9 @@ def _merge(first: Report | None, second: Report, blame: Location | None, said: l
     return msgspec.structs.replace(second, diagnoses=(main, *second.diagnoses[1:]))
 
 
-def _told(diagnosis: Diagnosis) -> str:
-    place = f" at {diagnosis.location.file}:{diagnosis.location.line}" if diagnosis.location is not None else ""
-    return f"{diagnosis.id}: {diagnosis.title}{place}"
+def _told(first: First) -> str:
+    place = f" at {first.place}" if first.place else ""
+    return f"{first.ids[0]}: {first.title}{place}" if first.ids else f"a failure that no rule knew: {first.title}{place}"
 
 
 # ---------------------------------------------------------------- what was changed in place

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from aifix.model import Report
+    from aifix.rerun.first import First
     from aifix.rerun.instruments import Instrument
     from aifix.supervise.plan import Outcome
 
@@ -54,10 +54,9 @@ class Again:
 
 def prepare(
     command: Sequence[str],
-    first: Report | None,
+    first: First | None,
     *,
     folder: str,
-    lines: Sequence[str] = (),
     environ: Mapping[str, str] | None = None,
     add: Sequence[str] = (),
     leave_out: Sequence[str] = (),
@@ -66,18 +65,14 @@ def prepare(
 
     Args:
         command: the program and its arguments.
-        first: the report of the run that failed.
+        first: what is known of the run that failed.
         folder: for what the instruments write.
-        lines: what that run printed, as far as it is known; its proofs by default.
         environ: the environment; our own by default.
         add: instruments to use besides, by name.
         leave_out: instruments not to use.
 
     """
-    roots = [one.id for one in first.diagnoses if not one.caused_by] if first is not None else []
-    if not lines and first is not None:
-        lines = [item.text for one in first.diagnoses for item in one.evidence]
-    chosen, reasons = known.asked_for(roots[:3], lines)
+    chosen, reasons = known.asked_for(first.ids[:3] if first is not None else (), first.lines if first is not None else ())
     chosen += [known.INSTRUMENTS[name] for name in add if name not in reasons]
     chosen = [instrument for instrument in chosen if instrument.name not in leave_out]
     base = dict(os.environ if environ is None else environ)
@@ -91,12 +86,12 @@ def prepare(
     return Prepared(tuple(command), tuple(chosen), reasons, folder, changed, full)
 
 
-def rerun(prepared: Prepared, first: Report | None = None, *, say: Callable[[str], None] | None = None, **options: Any) -> Again:
+def rerun(prepared: Prepared, first: First | None = None, *, say: Callable[[str], None] | None = None, **options: Any) -> Again:
     """Make the second run.
 
     Args:
         prepared: what to run, and how.
-        first: the report of the first run.
+        first: what is known of the first run.
         say: takes what the supervisor has to say.
         options: those of `supervise.run`; `log` is where the output goes.
 

@@ -36,7 +36,7 @@ def _imports():
         try:
             if state["pid"] != os.getpid():
                 state["pid"] = os.getpid()
-                state["descriptor"] = os.open(os.path.join(folder, "imports-%d" % state["pid"]), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+                state["descriptor"] = os.open(os.path.join(folder, f"imports-{state['pid']}"), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
             place = where(2) or ["", 0, ""]
             line = "{}\t{}\t{}\t{}\t{}\n".format(arguments[0], arguments[1] or "", place[0], place[1], place[2])
             os.write(state["descriptor"], line.encode("utf-8", "replace"))
@@ -150,7 +150,7 @@ def _memory_history(torch):
         def write():
             import pickle
 
-            file = os.path.join(folder, "memory-%d-gpu%s.pickle" % (os.getpid(), device))
+            file = os.path.join(folder, f"memory-{os.getpid()}-gpu{device}.pickle")
             with open(file, "wb") as stream:
                 pickle.dump(torch.cuda.memory._snapshot(), stream)
             emit(kind="snapshot", file=file, device=int(device))
