@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import time
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,7 +27,8 @@ LINES = 12
 """Lines of proof that are kept."""
 WIDEST = 2000
 """Characters of a line, a command or a title that are kept."""
-_TELLTALE = ("TOKEN", "KEY", "SECRET", "PASS", "PWD", "CREDENTIAL", "PAT")
+SECRET = 8
+"""Characters from which on a variable's value is looked for in the texts: shorter ones may be words."""
 
 
 class Run(NamedTuple):
@@ -97,7 +97,7 @@ def incident(report: Report, run: Run, *, at: float | None = None) -> Incident:
 
 def host() -> str:
     """Name this machine."""
-    return platform.node() or "this machine"
+    return surroundings.machine()[0] or "this machine"
 
 
 def fingerprint_of(report: Report, folder: str) -> str:
@@ -136,9 +136,8 @@ def _cleaner(report: Report, run: Run, environ: Mapping[str, str], evidence: lis
     if report.unknown is not None:
         texts.append(report.unknown.message)
     cleaner = Cleaner(texts)
-    named = {name: value for name, value in environ.items() if any(word in name.upper() for word in _TELLTALE)}
-    hidden = (value for name, value in named.items() if redact.redact_environment({name: value})[name] == "<secret>")
-    cleaner.learn(value for value in hidden if len(value) > 7 and not os.path.isabs(value))  # noqa: PTH117 - a folder (PWD, SSH_KEY_PATH) is none
+    hidden = (value for name, value in environ.items() if len(value) >= SECRET and surroundings.is_secret(name))
+    cleaner.learn(value for value in hidden if not os.path.isabs(value))  # noqa: PTH117 - the path of a key is none
     shown = redact.redact_command(run.arguments)
     cleaner.learn(given.rpartition("=")[2] for given, seen in zip(run.arguments, shown, strict=True) if seen.endswith("<secret>"))
     return cleaner

@@ -6,29 +6,35 @@ Only small files and folder lists are read: a pipe whose run just failed waits f
 from __future__ import annotations
 
 import os
-import platform
 import sys
 from typing import TYPE_CHECKING
 
 from aifix import redact
 from aifix.kb.keys import key_of
 from aifix.kb.nouns import Environment
-from aifix.lazy import lazy_re
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aifix.probes.target import Target
 
-_TELLING = lazy_re(
-    r"(?:CUDA|NVIDIA|NCCL|GLOO|TORCH|PYTORCH|TORCHINDUCTOR|TORCHELASTIC|XLA|JAX|TF|HIP|ROCR|ROCM|HSA|MIOPEN|RCCL|OMP|MKL|KMP|OPENBLAS|HF|TRANSFORMERS"
-    r"|TOKENIZERS|ACCELERATE|DEEPSPEED|DS|VLLM|TRITON|NPM|NODE|RAY|FI|UCX|MALLOC|LIGHTNING|FSDP|CUBLAS|CUDNN)_[A-Z0-9_]+"
-    r"|PYTHON(?!STARTUP)[A-Z0-9_]*|LD_LIBRARY_PATH|LD_PRELOAD|VIRTUAL_ENV|CONDA_DEFAULT_ENV|CONDA_PREFIX|MASTER_ADDR|MASTER_PORT|WORLD_SIZE|LOCAL_WORLD_SIZE"
-    r"|NODE_OPTIONS|NODE_ENV|CC|CXX|MAX_JOBS"
+# fmt: off
+_FAMILIES = (
+    "CUDA_", "NVIDIA_", "NCCL_", "GLOO_", "TORCH_", "PYTORCH_", "TORCHINDUCTOR_", "TORCHELASTIC_", "XLA_", "JAX_", "TF_", "HIP_", "ROCR_", "ROCM_",
+    "HSA_", "MIOPEN_", "RCCL_", "OMP_", "MKL_", "KMP_", "OPENBLAS_", "HF_", "TRANSFORMERS_", "TOKENIZERS_", "ACCELERATE_", "DEEPSPEED_", "DS_",
+    "VLLM_", "TRITON_", "NPM_", "NODE_", "RAY_", "FI_", "UCX_", "MALLOC_", "LIGHTNING_", "FSDP_", "CUBLAS_", "CUDNN_",
 )
-"""Variables that libraries read, and that may end or begin a failure."""
-_OWN = ("HF_TOKEN", "CUDA_CACHE", "TORCHELASTIC_RUN_ID", "NPM_CONFIG_CACHE", "TORCHELASTIC_RESTART_COUNT", "TORCH_NCCL_ASYNC", "NODE_AUTH")
-_INFO = lazy_re(r"(?P<name>[A-Za-z0-9][\w.+]*?)-(?P<version>\d[\w.+!]*?)(?:-py[\d.]+)?\.(?:dist|egg)-info")
+"""How variables begin that libraries read, and that may end or begin a failure."""
+_TELLING = frozenset((
+    "LD_LIBRARY_PATH", "LD_PRELOAD", "VIRTUAL_ENV", "CONDA_DEFAULT_ENV", "CONDA_PREFIX", "MASTER_ADDR", "MASTER_PORT", "WORLD_SIZE",
+    "LOCAL_WORLD_SIZE", "CC", "CXX", "MAX_JOBS", "PYTHONPATH", "PYTHONHOME", "PYTHONHASHSEED", "PYTHONNOUSERSITE", "PYTHONMALLOC", "PYTHONOPTIMIZE",
+    "PYTHONUTF8", "PYTHONWARNINGS", "PYTHONSAFEPATH",
+))
+# fmt: on
+_PASSING = ("TORCHELASTIC_RUN_ID", "TORCHELASTIC_RESTART_COUNT", "TF_CLI", "NODE_EXTRA_CA", "NPM_CONFIG_CACHE", "CUDA_CACHE_PATH")
+"""Variables that differ from run to run, or belong to other programs."""
+_SECRET = ("TOKEN", "KEY", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE", "CREDENTIAL", "CREDENTIALS", "PWD", "PASS", "PAT", "AUTH")
+_FOLDERS = ("PWD", "OLDPWD")
 VARIABLE = 200
 """Characters of a variable that are kept."""
 
@@ -37,9 +43,9 @@ def environment(target: Target) -> Environment:
     """Read the environment of a failed run, as its interpreter's files and the process' variables tell it."""
     environ = target.environ if target.environ is not None else os.environ
     version, folders = _interpreter(target.python, environ) if target.known else ("", ())
-    release = platform.release().partition("-")[0] if sys.platform.startswith("linux") else platform.release()
+    _, release, processor = machine()
     return Environment(
-        system=f"{sys.platform} {platform.machine()} {release}".strip(),
+        system=f"{sys.platform} {processor} {release.partition('-')[0]}".strip(),
         python=version,
         interpreter=target.python,
         packages=packages(folders),
@@ -47,6 +53,14 @@ def environment(target: Target) -> Environment:
         driver=driver(),
         cards=cards(),
     )
+
+
+def machine() -> tuple[str, str, str]:
+    """Give this machine's name, the system's release and the kind of processor; `platform` would, and its import takes longer than all else."""
+    if hasattr(os, "uname"):
+        told = os.uname()
+        return told.nodename, told.release, told.machine
+    return os.environ.get("COMPUTERNAME", ""), "", os.environ.get("PROCESSOR_ARCHITECTURE", "")
 
 
 def _interpreter(python: str, environ: Mapping[str, str]) -> tuple[str, tuple[str, ...]]:
@@ -68,16 +82,27 @@ def packages(folders: tuple[str, ...]) -> dict[str, str]:
         except OSError:
             continue
         for name in names:
-            read = _INFO.fullmatch(name)
-            if read:
-                found.setdefault(read["name"].replace("_", "-").lower(), read["version"])
+            stem, _, kind = name.rpartition(".")
+            if kind in {"dist-info", "egg-info"}:
+                distribution, _, version = stem.partition("-")
+                if version:
+                    found.setdefault(distribution.replace("_", "-").lower(), version.partition("-py")[0])
     return dict(sorted(found.items()))
 
 
 def variables(environ: Mapping[str, str]) -> dict[str, str]:
     """Give the variables that may matter to a failure, without secrets."""
-    telling = {name: value[:VARIABLE] for name, value in environ.items() if _TELLING.fullmatch(name) and not name.startswith(_OWN)}
-    return dict(sorted(redact.redact_environment(telling).items()))
+    found = {}
+    for name in sorted(environ):
+        if (name in _TELLING or name.startswith(_FAMILIES)) and not name.startswith(_PASSING) and not is_secret(name):
+            found[name] = redact.redact(f"{name}={environ[name][:VARIABLE]}").removeprefix(f"{name}=")
+    return found
+
+
+def is_secret(name: str) -> bool:
+    """Tell whether a variable's name says that its value is nobody's business."""
+    upper = name.upper()
+    return (upper.endswith(_SECRET) or "SECRET" in upper or "PASSWORD" in upper or "API_KEY" in upper) and upper not in _FOLDERS
 
 
 def driver() -> str:
