@@ -3,6 +3,7 @@
 #   make test     everything that a machine without a GPU can run
 #   make test-gpu  on a machine with a GPU: its tests, and NVML's answers recorded as a fixture
 #   make check    ruff and mypy
+#   make docs     the handbook site, in build/handbook/site; a dead link or anything undocumented fails it
 #   make bench    every performance figure, beside its yardstick (BENCH_ARGS=--short for a minute's worth)
 
 PYTHON ?= python3
@@ -32,6 +33,10 @@ test-gpu: $(VENV)/.test
 
 bench: $(VENV)/.installed
 	$(BIN)/python bench/run.py $(BENCH_ARGS)
+
+docs: $(VENV)/.docs
+	$(BIN)/python docs/generate.py build/handbook
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --clean -f build/handbook/mkdocs.yml
 
 check: $(VENV)/.lint
 	$(BIN)/ruff check .
@@ -63,6 +68,10 @@ $(VENV)/.editable: $(VENV)/.python pyproject.toml hatch_build.py
 $(VENV)/.test: $(VENV)/.editable
 	$(PIP) --group test
 	$(PIP) --group torch $(TORCH_INDEX)
+	@touch $@
+
+$(VENV)/.docs: $(VENV)/.editable
+	$(PIP) --group docs
 	@touch $@
 
 $(VENV)/.lint: $(VENV)/.editable

@@ -28,6 +28,11 @@ LANGUAGES = {"command": "bash", "env": "bash", "code": "python", "config": "text
 LONGEST_EXAMPLE = 12
 """Lines of an example on a page; the last ones tell most."""
 
+FIRST = 5
+"""Wordings that stand at the top of a page; all follow at its end."""
+TABLE = ("| what is printed | by |", "|---|---|")
+EVERY = "every-wording"
+
 _SPECIAL = lazy_re(r"([\\`*_{}\[\]#+!|~])|(?<!\w)(-)")
 _NUMBERED = lazy_re(r"^(\s*\d+)([.)])", re.MULTILINE)
 _TICKS = lazy_re(r"`+")
@@ -55,6 +60,14 @@ def code(text: str) -> str:
     ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(text)), default=0))
     pad = " " if text.startswith("`") or text.endswith("`") or not text else ""
     return f"{ticks}{pad}{text}{pad}{ticks}"
+
+
+def spans(text: str) -> str:
+    """Escape one line in which pieces of code stand between backticks, as docstrings have them."""
+    pieces = " ".join(text.split()).split("`")
+    if len(pieces) % 2 == 0:
+        return one_line(text)
+    return "".join(code(piece) if number % 2 else escape(piece) for number, piece in enumerate(pieces))
 
 
 def block(text: str, language: str = "text") -> str:
@@ -96,8 +109,9 @@ def rule_page(
         title = titles.get(rule_id, "")
         return linked("rule", rule_id, code(rule_id)) + (f": {one_line(title)}" if title else "")
 
+    rows = _printed(rule)
     parts = [f"# {one_line(page.title)}", _about(rule)]
-    parts += _message(rule, examples)
+    parts += _message(rows, "" if linked is plain else EVERY, examples)
     parts += ["## What it means", *(escape(" ".join(part.split())) for part in page.explain.split("\n\n") if part.strip())]
     parts += _telling(rule, links, counterexamples, to)
     parts += _fixes(page.fixes)
@@ -105,6 +119,8 @@ def rule_page(
     parts += _hanging(links, to)
     if articles:
         parts += ["## Read more", _listed(linked("article", name, one_line(title)) for name, title in articles)]
+    if len(rows) > FIRST:
+        parts += ["## Every wording", "\n".join([*TABLE, *rows])]
     if rule.references:
         parts += ["## References", _listed(reference(address) for address in rule.references)]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -138,25 +154,32 @@ def _about(rule: Rule) -> str:
     return "\n\n".join(lines)
 
 
-def _message(rule: Rule, examples: Iterable[Example]) -> list[str]:
-    """Give what programs print, by whom it is printed, and a real message."""
-    printed: dict[str, list[str]] = {}
+def _printed(rule: Rule) -> list[str]:
+    """Give a row for each wording, with the programs and versions that print it."""
+    found: dict[str, list[str]] = {}
     for signature in rule.signatures:
         said = handbook.wording(signature)
         shown = code(said).replace("|", "\\|") if said else "what no single line says: " + one_line(signature.source)
-        by = printed.setdefault(shown, [])
+        by = found.setdefault(shown, [])
         if signature.covers and (covers := one_line(signature.covers)) not in by:
             by.append(covers)
-    rows = [f"| {shown} | {'; '.join(by) or 'not recorded'} |" for shown, by in printed.items()]
-    if not rows:
-        found = [f"It has no message of its own: {code(rule.id)} is told from a more general diagnosis by its numbers or by what else the log says."]
-    else:
-        found = ["\n".join(["| what is printed | by |", "|---|---|", *rows])]
+    return [f"| {shown} | {'; '.join(by) or 'not recorded'} |" for shown, by in found.items()]
+
+
+def _message(rows: list[str], anchor: str, examples: Iterable[Example]) -> list[str]:
+    """Give a real message, and the first of the wordings."""
+    found = ["## The message"]
     example = next(iter(examples), None)
     if example is not None:
         lines = [line for line in example.text.strip("\n").splitlines() if line.strip()]
-        found += ["For example:", block("\n".join(["…"] * (len(lines) > LONGEST_EXAMPLE) + lines[-LONGEST_EXAMPLE:]))]
-    return ["## The message", *found]
+        found.append(block("\n".join(["…"] * (len(lines) > LONGEST_EXAMPLE) + lines[-LONGEST_EXAMPLE:])))
+    if rows:
+        found.append("\n".join([*TABLE, *rows[:FIRST]]))
+        if len(rows) > FIRST:
+            found.append(f"and {len(rows) - FIRST} more, [below](#{anchor})" if anchor else f"and {len(rows) - FIRST} more, below")
+    else:
+        found.append("It has no message of its own: it is told from a more general diagnosis by its numbers, or by what else the log says.")
+    return found
 
 
 def _telling(rule: Rule, links: Links, counterexamples: Iterable[Example], to: Callable[[str], str]) -> list[str]:

@@ -1,0 +1,64 @@
+"""The articles, and their list by topic."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from aifix.show import markdown
+from site_pages.page import Page, article_path, linked_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from aifix.kb.articles import Articles
+
+INDEX = "articles/index.md"
+_ITEM = re.compile(r"^(\s*)(?:[-*+]|\d+[.)])\s+")
+_NUMBER = re.compile(r"^(\d+)\)")
+_FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
+
+
+def pages(articles: Articles) -> Iterator[Page]:
+    """Give a page for each article, and their list."""
+    for article in articles.values():
+        path = article_path(article.name)
+        yield Page(path, article.title, from_commonmark(markdown.article_page(article, linked=linked_from(path))), article.summary)
+    parts = ["# Articles", "Background and how-to behind the diagnoses. In the terminal: `aifix kb search TEXT`, `aifix kb show NAME`."]
+    topics: dict[str, list[str]] = {}
+    for article in articles.values():
+        line = f"- [{markdown.one_line(article.title)}]({article.name}.md). {markdown.one_line(article.summary)}"
+        topics.setdefault(next(iter(article.topics), "other"), []).append(line)
+    for topic, listed in sorted(topics.items()):
+        parts += [f"## {markdown.one_line(topic.capitalize())}", "\n".join(listed)]
+    yield Page(INDEX, "All articles", "\n\n".join(parts))
+
+
+def from_commonmark(text: str) -> str:
+    """Write CommonMark so that Python-Markdown reads it alike: a list has a blank line before it, and four blanks a level inside."""
+    out: list[str] = []
+    columns: list[int] = []  # where the content of each open list item begins
+    fence, shift = "", 0
+    for line in text.split("\n"):
+        if fence:
+            out.append(" " * shift * bool(line.strip()) + line)
+            closing = line.strip()
+            if closing.startswith(fence) and not closing.strip(fence[0]):
+                fence = ""
+            continue
+        at = len(line) - len(line.lstrip())
+        item, opening = _ITEM.match(line), _FENCE.match(line)
+        before = out[-1].strip() if out else ""
+        if line.strip() and (item or opening or not before or not columns):  # any other line goes on with its paragraph
+            while columns and at < columns[-1]:
+                columns.pop()
+            shift = max(0, 4 * len(columns) - columns[-1]) if columns else 0
+        if item:
+            if not columns and before and not _ITEM.match(out[-1]):
+                out.append("")
+            out.append(" " * (4 * len(columns)) + _NUMBER.sub(r"\1.", line.lstrip()))
+            columns.append(item.end())
+            continue
+        fence = opening[1] if opening else ""
+        out.append(" " * shift * bool(line.strip()) + line)
+    return "\n".join(out)
