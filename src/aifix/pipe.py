@@ -26,6 +26,8 @@ def run(options: dict[str, object]) -> int:
     options["probe"] = bool(options.get("probe")) and not os.environ.get("AIFIX_NO_PROBE")
     options["history"] = bool(options.get("history")) and not os.environ.get("AIFIX_NO_HISTORY")
     watch = Watch() if options["probe"] or options["history"] else None
+    if watch is not None:
+        watch.look()
     keeper = copy(passing=options["format"] == "text", watch=watch)
     if keeper is None:
         return _say_healthy(options, 0)
@@ -61,7 +63,8 @@ def _look_back(options: dict[str, object], watch: "Watch") -> None:
 class Watch:
     """Looks, as the input comes, at who writes it: the process is gone when the input ends.
 
-    It looks after the first bytes have gone out, and at ever rarer reads until it has seen a Python.
+    It looks before the first read, since a program that fails at its first import lives for some hundredths of a second; then
+    after the first bytes have gone out, and at ever rarer reads, until it has seen a Python.
     """
 
     def __init__(self) -> None:
@@ -75,8 +78,11 @@ class Watch:
     def see(self) -> None:
         """Look, if it is time to."""
         self._reads += 1
-        if self._done or self._reads & (self._reads - 1):
-            return
+        if not self._done and not self._reads & (self._reads - 1):
+            self.look()
+
+    def look(self) -> None:
+        """Look now."""
         from aifix.probes.producer import capture
 
         self.producers = capture() or self.producers

@@ -144,7 +144,7 @@ def _probing(file: str, *, probe: bool | None, python: str) -> Any:
         return None
     from aifix.probes.probing import Probing
 
-    return Probing(python=python, local=file == "-")
+    return Probing(python=python, local=file == "-", piped=file == "-")
 
 
 def _report(file: str, base: Any, probe: Any = None, memory: Any = None) -> Any:

@@ -24,7 +24,7 @@ def report_blocks(keeper: Keeper, options: dict[str, object], watch: Watch | Non
     if watch is not None and options.get("probe"):
         from aifix.probes.probing import Probing
 
-        probing = Probing(python=str(options.get("python") or ""), producers=watch.producers)
+        probing = Probing(python=str(options.get("python") or ""), producers=watch.producers, piped=True)
     memory = remember.of_pipe(options, watch)
     report = api.diagnose_blocks(keeper.blocks(), base=base, probe=probing, memory=memory)
     status = emit(report, options, lines=keeper.lines(), to_error=True)

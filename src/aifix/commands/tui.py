@@ -95,7 +95,7 @@ def _keep(log: Path) -> Probing:
                 except OSError:  # a closed output ends the copying, not the reading
                     passing = False
             watch.see()
-    return Probing(producers=watch.producers)
+    return Probing(producers=watch.producers, piped=True)
 
 
 def _take_terminal() -> None:

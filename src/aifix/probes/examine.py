@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aifix.model import Document, ProbeUse
+    from aifix.probes.pipeline import Written
     from aifix.probes.probing import Probing
     from aifix.probes.target import Target
     from aifix.reason.candidate import Candidate
@@ -29,7 +30,7 @@ def examine(candidates: Sequence[Candidate], document: Document, catalogues: Cat
     if not chosen:
         return
     files = [frame.file for traceback in document.tracebacks for frame in traceback.frames]
-    target = find(python=probing.python, producers=probing.producers, files=files, local=probing.local)
+    target = find(python=probing.python, producers=probing.producers, files=files, local=probing.local, written=_written(probing))
     machine = Machine(target, catalogues=catalogues)
     asked: list[tuple[Candidate, ProbeUse, Finding | int]] = []
     passive: list[tuple[registry.Probe, Case]] = []
@@ -50,6 +51,15 @@ def examine(candidates: Sequence[Candidate], document: Document, catalogues: Cat
         if finding.status == "not-available" and target.place == "elsewhere":
             continue  # what this machine lacks says nothing about another one
         one.probes.append(_weigh(use, finding, target))
+
+
+def _written(probing: Probing) -> Written | None:
+    """Read how our pipeline was written, where its members were gone before anyone saw a Python among them."""
+    if not probing.piped or any("python" in producer.exe for producer in probing.producers):
+        return None
+    from aifix.probes.pipeline import above
+
+    return above()
 
 
 def _weigh(use: ProbeUse, finding: Finding, target: Target) -> ProbeResult:

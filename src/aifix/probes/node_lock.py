@@ -20,7 +20,9 @@ LARGEST = 32 << 20
 LONGEST = 4000
 """Characters of a line from which it is passed over: those with a checksum have two hundred."""
 NAMES = ("package-lock.json", "npm-shrinkwrap.json", "yarn.lock", "pnpm-lock.yaml")
-_LINE = re.compile(r'^( *)(?:"([^"]*)"|\'([^\']*)\'|([^\s:#"\'](?:[^\s:]|:(?=\S))*(?:,? (?:[^\s:]|:(?=\S))+)*?))(?::(?: |$)|(?<!,) (?="|\d|[a-z]))(.*)$')
+_LINE = re.compile(
+    r'^( *)(?:"([^"]*)"|\'([^\']*)\'|([^\s:#"\'](?:[^\s:]|:(?=\S))*(?:,? (?:[^\s:]|:(?=\S))+)*?))(?::(?: |$)|(?<!,) (?="|\d|[a-z]))(.*)$'
+)
 _PNPM = re.compile(r"^/?(@?[^@(]+)[@/]((?:\d|file:|link:|https?:)[^(_]*)")
 
 

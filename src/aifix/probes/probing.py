@@ -16,9 +16,11 @@ PASSIVE_LIMIT = 0.5
 class Probing:
     """How to look at this machine after a failure."""
 
-    __slots__ = ("limit", "local", "producers", "python")
+    __slots__ = ("limit", "local", "piped", "producers", "python")
 
-    def __init__(self, python: str = "", producers: Sequence[Producer] = (), *, local: bool = True, limit: float = PASSIVE_LIMIT) -> None:
+    def __init__(
+        self, python: str = "", producers: Sequence[Producer] = (), *, local: bool = True, limit: float = PASSIVE_LIMIT, piped: bool = False
+    ) -> None:
         """Say how to look.
 
         Args:
@@ -26,9 +28,11 @@ class Probing:
             producers: the processes that wrote into our pipe.
             local: whether the output is known to come from a run on this machine.
             limit: seconds for all probes together.
+            piped: whether the output came through our standard input: the shell above us then knows how it was written.
 
         """
         self.python = python
         self.producers = producers
         self.local = local
         self.limit = limit
+        self.piped = piped

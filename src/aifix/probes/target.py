@@ -12,12 +12,33 @@ import msgspec
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from aifix.probes.pipeline import Written
     from aifix.probes.producer import Producer
 
 Place = Literal["here", "unsure", "elsewhere"]
 WINDOWS = sys.platform == "win32"
 _PYTHON = re.compile(r"python[\d.]*(?:t|d)?(?:\.exe)?$|pypy3?[\d.]*$")
 _SITE = re.compile(r"^(?P<prefix>.*?)[/\\](?:[Ll]ib[/\\]python(?P<version>\d\.\d+)t?[/\\]|[Ll]ib[/\\])(?:site|dist)-packages[/\\]")
+_LIBRARY = re.compile(r"^(?P<prefix>.*?)[/\\][Ll]ib[/\\]python(?P<version>\d\.\d+)t?[/\\](?!(?:site|dist)-packages)")
+"""A file of the standard library: the interpreter's version, and the installation that an environment is based on."""
+LAUNCHERS = {
+    "torchrun",
+    "accelerate",
+    "deepspeed",
+    "lightning",
+    "fabric",
+    "pytest",
+    "ipython",
+    "jupyter",
+    "streamlit",
+    "uvicorn",
+    "gunicorn",
+    "vllm",
+    "ray",
+}
+"""Scripts that pip installs beside their interpreter, which their first line names."""
+FOLDERS = (".venv", "venv", ".env", "env")
+"""Names that people give the environment in their project's folder."""
 READERS = {
     "cat",
     "zcat",
@@ -81,7 +102,8 @@ class Target(msgspec.Struct, frozen=True):
     @property
     def guessed(self) -> bool:
         """Whether the interpreter is merely the likeliest one, and may not be the failed run's."""
-        return self.pid is None and (self.how.endswith("on PATH") or self.how in {"VIRTUAL_ENV", "CONDA_PREFIX"})
+        sure = ("--python", "the process", "the command line", "its site-packages")
+        return self.pid is None and not self.how.startswith(sure)
 
     @property
     def name(self) -> str:
@@ -96,6 +118,7 @@ def find(
     files: Iterable[str] = (),
     environ: Mapping[str, str] | None = None,
     local: bool = True,
+    written: Written | None = None,
 ) -> Target:
     """Find the target interpreter.
 
@@ -105,12 +128,14 @@ def find(
         files: the files of the log's tracebacks.
         environ: our own environment, by default the process's.
         local: whether the output comes from a run on this machine, as far as the caller knows.
+        written: how the shell was told to run our pipeline, where nobody saw the process itself.
 
     """
     environ = os.environ if environ is None else environ
     producers = list(producers)
-    place = _place(producers, files := list(files), local=local)
-    writer = next((_program(item) for item in producers[:1]), "")
+    names = [_program(item) for item in producers] or ([written.program] if written is not None else [])
+    place = _place(names, files := list(files), local=local)
+    writer = next(iter(names), "")
     process = next((item for item in producers if _interpreter_of(item)), None)
     known: dict[str, object] = {}
     if process is not None:
@@ -120,11 +145,14 @@ def find(
             "cwd": process.cwd,
             "environ": _environ_of(process),
         }
-    python, how = _choose(python, process, files, environ)
+    elif written is not None:
+        known = {"argv": written.words, "environ": {**environ, **written.settings} if written.settings else None}
+    python, how = _choose(python, process, files, environ, written)
     return msgspec.convert({"python": python, "how": how, "place": place, "writer": writer, **known}, Target)
 
 
-def _choose(given: str, process: Producer | None, files: list[str], environ: Mapping[str, str]) -> tuple[str, str]:
+def _choose(given: str, process: Producer | None, files: list[str], environ: Mapping[str, str], written: Written | None) -> tuple[str, str]:
+    """Choose the interpreter; one whose version is not that of the traceback's own files is not believed."""
     if given:
         return _given(given, environ)
     if process is not None:
@@ -133,15 +161,58 @@ def _choose(given: str, process: Producer | None, files: list[str], environ: Map
         found = _SITE.match(file)
         if found and (python := _in_prefix(found["prefix"], found["version"] or "")):
             return python, "its site-packages stand in the traceback"
+    library = next((found for file in reversed(files) if (found := _LIBRARY.match(file))), None)
+    version = library["version"] if library else ""
+    if written is not None and (python := _as_written(written, environ)) and _fits(python, version):
+        return python, f"the command line of the shell {written.pid} that started the pipeline"
     for variable in ("VIRTUAL_ENV", "CONDA_PREFIX"):
         folder = environ.get(variable, "")
-        if folder and (python := _in_prefix(folder)):
+        if folder and (python := _in_prefix(folder)) and _fits(python, version):
             return python, variable
+    for folder in (*dict.fromkeys(os.path.dirname(file) for file in reversed(files) if os.path.isabs(file) and "-packages" not in file), os.curdir):
+        for name in FOLDERS:
+            prefix = os.path.join(folder, name)
+            if os.path.isfile(f"{prefix}/pyvenv.cfg") and (python := _in_prefix(os.path.abspath(prefix))) and _fits(python, version):
+                return python, f"the environment {name} beside {'the failing file' if folder != os.curdir else 'here'}"
     for name in ("python", "python3"):
         found_path = _which(name, environ)
-        if found_path:
+        if found_path and _fits(_behind_shim(found_path, environ), version):
             return _behind_shim(found_path, environ), f"{name} on PATH"
+    if library and (python := _in_prefix(library["prefix"], version)):
+        return python, "its standard library stands in the traceback; an environment based on it may have been used"
     return "", "no Python was found: name one with --python"
+
+
+def _as_written(written: Written, environ: Mapping[str, str]) -> str:
+    """Give the interpreter that a command line calls: by name or path, by an activated environment, or through a script's first line."""
+    environ = {**environ, **written.settings}
+    if written.activated and (python := _in_prefix(os.path.abspath(os.path.expanduser(written.activated)))):
+        return python
+    word = os.path.expanduser(written.words[0])
+    if written.program in {"uv", "poetry", "pdm", "hatch", "pipenv"}:
+        return next((python for name in FOLDERS if (python := _in_prefix(os.path.abspath(name)))), "")
+    path = os.path.abspath(word) if os.sep in word else _which(word, environ)
+    if not path or not os.path.isfile(path):
+        return ""
+    if _PYTHON.search(os.path.basename(path)):
+        return _behind_shim(path, environ)
+    if written.program in LAUNCHERS or path.endswith(".py"):
+        from aifix.probes.pipeline import interpreter_of_script
+
+        program, argument = interpreter_of_script(path)
+        named = _which(argument, environ) if os.path.basename(program) == "env" and argument else program
+        return named if _PYTHON.search(os.path.basename(named)) and os.path.isfile(named) else ""
+    return ""
+
+
+def _fits(python: str, version: str) -> bool:
+    """Tell whether an interpreter is of the version that the traceback shows; true where either is unknown."""
+    if not version:
+        return True
+    from aifix.probes import interpreter
+
+    mine = interpreter.read(python).version
+    return not mine or mine == version
 
 
 def _given(given: str, environ: Mapping[str, str]) -> tuple[str, str]:
@@ -238,9 +309,8 @@ def _program(process: Producer) -> str:
     return called if called in READERS | ELSEWHERE else os.path.basename(process.exe)
 
 
-def _place(producers: list[Producer], files: list[str], *, local: bool) -> Place:
-    """Judge whether the output comes from a run on this machine."""
-    names = [_program(item) for item in producers]
+def _place(names: list[str], files: list[str], *, local: bool) -> Place:
+    """Judge whether the output comes from a run on this machine, by the programs that wrote it and the files that it names."""
     if any(name in ELSEWHERE for name in names):
         return "elsewhere"
     absolute = [file for file in dict.fromkeys(files) if os.path.isabs(file)][:12]
