@@ -4,6 +4,7 @@
 #   make test-gpu  on a machine with a GPU: its tests, and NVML's answers recorded as a fixture
 #   make check    ruff and mypy
 #   make docs     the handbook site, in build/handbook/site; a dead link or anything undocumented fails it
+#   make trust    what aifix withstands: fuzzing, worst cases, secrets, faults; writes docs/trust.md (TRUST_ARGS=--seconds 60)
 #   make bench    every performance figure, beside its yardstick (BENCH_ARGS=--short for a minute's worth)
 
 PYTHON ?= python3
@@ -17,7 +18,7 @@ PYTEST_ARGS ?= -n auto --dist loadgroup
 MARKS ?= not gpu and not thorough
 SOURCES := pyproject.toml hatch_build.py $(shell find src rules kb tui -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: demo test test-gpu bench check format clean
+.PHONY: demo test test-gpu bench trust check format clean
 
 demo: $(VENV)/.installed
 	@log=$$($(BIN)/python -m aifix.examples cuda-oom) && echo "$$ cat $$log | aifix" && \
@@ -30,6 +31,10 @@ test: $(VENV)/.test
 test-gpu: $(VENV)/.test
 	$(BIN)/python tests/probes/nvml/record.py
 	$(BIN)/python -m pytest -m gpu
+
+trust: $(VENV)/.test
+	$(PIP) atheris
+	$(BIN)/python tests/fuzz/trust.py $(TRUST_ARGS)
 
 bench: $(VENV)/.installed
 	$(BIN)/python bench/run.py $(BENCH_ARGS)
