@@ -11,10 +11,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from aifix.api import diagnose, diagnose_text
+    from aifix.measure import model_memory
     from aifix.model import Report
+    from aifix.ranklogs.report import ranks
 
 __version__ = "0.1.0"
-__all__ = ["Report", "__version__", "diagnose", "diagnose_text"]
+__all__ = ["Report", "__version__", "diagnose", "diagnose_text", "model_memory", "ranks"]
 
 
 def __getattr__(name: str) -> "Any":
@@ -23,6 +25,14 @@ def __getattr__(name: str) -> "Any":
         from aifix import api
 
         return getattr(api, name)
+    if name == "ranks":
+        from aifix.ranklogs.report import ranks
+
+        return ranks
+    if name == "model_memory":
+        from aifix.measure import model_memory
+
+        return model_memory
     if name == "Report":
         from aifix.model import Report
 

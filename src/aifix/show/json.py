@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
-if TYPE_CHECKING:
-    from aifix.model import Report
 
-
-def dump(report: Report, *, indent: int = 2) -> bytes:
+def dump(report: msgspec.Struct, *, indent: int = 2) -> bytes:
     """Encode a report as one JSON object, ending with a line feed.
 
     Every character outside ASCII that a terminal might act on (C1 controls, bidi overrides, line separators) is
@@ -36,7 +33,7 @@ def _escape(character: str) -> str:
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
-def _encode_slowly(report: Report, indent: int) -> bytes:
+def _encode_slowly(report: msgspec.Struct, indent: int) -> bytes:
     import json
 
     plain: Any = msgspec.to_builtins(report, enc_hook=str)

@@ -1,0 +1,77 @@
+"""`aifix ranks`: the logs of many ranks read together."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+import click
+
+from aifix.commands.report import note, tell
+
+if TYPE_CHECKING:
+    from aifix.ranklogs.nouns import RanksReport
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="DIR|FILE...")
+@click.option("--attempt", type=click.IntRange(min=0), metavar="N", default=None, help="Which start of a restarted job; the last one by default.")
+@click.option("--jobs", "-j", type=click.IntRange(min=1), metavar="N", default=None, help="Processes that read; as many as processors by default.")
+@click.option("--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print the report.")
+@click.option("--verbose", "-v", is_flag=True, help="Print a line for every rank, every line of proof and every fix.")
+@click.option("--exit-zero", is_flag=True, help="End with 0 even when a failure was seen.")
+@click.option("--color/--no-color", "colour", default=None, help="Force colours on or off.")
+@click.pass_context
+def ranks(
+    context: click.Context,
+    /,
+    paths: tuple[str, ...],
+    *,
+    attempt: int | None,
+    jobs: int | None,
+    form: str,
+    verbose: bool,
+    exit_zero: bool,
+    colour: bool | None,
+) -> None:
+    r"""Read the logs of a job's ranks together: who failed first and why, who only followed, who is silent, slow or missing.
+
+    \b
+        aifix ranks logs/                         torchrun --log-dir, one file a rank, Slurm's %t, Kubernetes pods
+        aifix ranks slurm-4711.out                one file in which all ranks write
+        aifix ranks logs/ launcher.log            and what the launcher said
+
+    Exit status: 1 when a failure was seen, 0 when none was, 2 for a path that cannot be read.
+    """
+    from aifix import api
+    from aifix.ranklogs import ranks as read
+
+    base = api.rule_base()
+    tell(base.messages)
+    try:
+        report = read(paths, base=base, attempt=attempt, jobs=jobs)
+    except FileNotFoundError as error:
+        note(f"{error.filename} does not exist")
+        context.exit(2)
+    except OSError as error:
+        note(f"{error.filename or paths[0]} cannot be read: {error.strerror or error}")
+        context.exit(2)
+    except ValueError as error:
+        note(str(error))
+        context.exit(2)
+    _print(report, form, verbose=verbose, colour=colour)
+    context.exit(1 if report.failed and not exit_zero else 0)
+
+
+def _print(report: RanksReport, form: str, *, verbose: bool, colour: bool | None) -> None:
+    if form == "json":
+        from aifix.show import json as shown
+
+        click.echo(shown.dump(report), nl=False)
+        return
+    from aifix.show.ranks import render
+    from aifix.show.stream import display_of
+
+    display = display_of(sys.stdout, colour=colour)
+    text = render(report, width=display.width, colour=display.colour, verbose=verbose, encoding=display.encoding)
+    click.echo(text, nl=False, color=display.colour)
