@@ -26,7 +26,7 @@ CRASH = f"""Traceback (most recent call last):
     loss = model(batch)
 {OOM}
 """
-WORDS = "nccl watchdog loader worker tokenizer checkpoint gradient optimizer attention embedding conv shard rank barrier socket".split()
+WORDS = ("nccl", "watchdog", "loader", "worker", "tokenizer", "checkpoint", "gradient", "optimizer", "attention", "embedding", "shard", "rank")
 
 
 def report(log: str = CRASH) -> Report:

@@ -87,6 +87,7 @@ class Memory:
         """Write the incident of a failure, and mark its command as failed; None where it could not be written."""
         from aifix.kb import incidents, record
 
+        self.close()  # the last one to close the file tidies up after the write, and a reader cannot
         try:
             made = record.incident(report, run)
             with open_store(self.path) as store:
@@ -103,7 +104,6 @@ class Memory:
             return msgspec.structs.replace(made, number=number)
         finally:
             self._problem = ""
-            self.close()
         return None
 
     def ended_well(self, run: Run) -> list[Incident]:
@@ -115,6 +115,7 @@ class Memory:
         key = command_key(run.arguments, run.folder)
         if not run.arguments or not pending.waiting(self.path, key):
             return []
+        self.close()
         try:
             with open_store(self.path) as store:
                 found = incidents.pending(store, key)
