@@ -13,7 +13,19 @@ if TYPE_CHECKING:
     from aifix.ranklogs.nouns import RanksReport
 
 
-@click.command()
+HELP = """Read the logs of a job's ranks together: who failed first and why, who only followed, who is silent, slow or missing.
+
+\b
+    aifix ranks logs/                  torchrun's --log-dir, one file a rank,
+                                       Slurm's %t, Kubernetes pods
+    aifix ranks slurm-4711.out         one file in which all ranks write
+    aifix ranks logs/ launcher.log     and what the launcher said
+
+Exit status: 1 when a failure was seen, 0 when none was, 2 for a path that cannot be read.
+"""
+
+
+@click.command(help=HELP)
 @click.argument("paths", nargs=-1, required=True, metavar="DIR|FILE...")
 @click.option("--attempt", type=click.IntRange(min=0), metavar="N", default=None, help="Which start of a restarted job; the last one by default.")
 @click.option("--jobs", "-j", type=click.IntRange(min=1), metavar="N", default=None, help="Processes that read; as many as processors by default.")
@@ -34,15 +46,7 @@ def ranks(
     exit_zero: bool,
     colour: bool | None,
 ) -> None:
-    r"""Read the logs of a job's ranks together: who failed first and why, who only followed, who is silent, slow or missing.
-
-    \b
-        aifix ranks logs/                         torchrun --log-dir, one file a rank, Slurm's %t, Kubernetes pods
-        aifix ranks slurm-4711.out                one file in which all ranks write
-        aifix ranks logs/ launcher.log            and what the launcher said
-
-    Exit status: 1 when a failure was seen, 0 when none was, 2 for a path that cannot be read.
-    """
+    """Read the logs of a job's ranks together."""
     from aifix import api
     from aifix.ranklogs import ranks as read
 

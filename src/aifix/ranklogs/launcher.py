@@ -29,12 +29,13 @@ _SPAWN = lazy_re(r"process (\d+) terminated with (?:signal (SIG[A-Z]+)|exit code
 _SIGNALS = {"SIGKILL": 9, "SIGSEGV": 11, "SIGABRT": 6, "SIGTERM": 15, "SIGBUS": 7, "SIGFPE": 8, "SIGILL": 4}
 _WORDS = {"Killed": -9, "Out Of Memory": -9, "Terminated": -15, "Segmentation fault": -11, "Aborted": -6, "Bus error": -7}
 _WORDS |= {"Floating point exception": -8, "Illegal instruction": -4}
-_GATE = ("exitcode", "Root Cause", "[0]:", "srun: error", "with PID", "terminated with", "forcefully", "Failures:")
+_GATE = ("exitcode", "Root Cause", "srun: error", "with PID", "terminated with", "forcefully", "Failures:")
 
 
 def deaths(lines: Sequence[Line], clock: Clock) -> tuple[Death, ...]:
     """Read what launchers say of the ends of ranks, in the order of the lines."""
-    if not any(word in line.text for line in lines for word in _GATE):
+    joined = "\n".join([line.text for line in lines])
+    if not any(word in joined for word in _GATE):
         return ()
     forced = {int(match[1]) for line in lines if (match := _FORCED.search(line.text))}
     found = [*_table(lines, clock, forced), *_others(lines, clock)]

@@ -70,8 +70,7 @@ def name_files(paths: Sequence[str]) -> list[Named]:
     slashed = [path.replace(os.sep, "/") for path in paths]
     named = [_name(path, text) for path, text in zip(paths, slashed, strict=True)]
     named = _pods_to_ranks(named, slashed)
-    named = _torchrun_to_ranks(named)
-    return _counted(named, slashed)
+    return _counted(_torchrun_to_ranks(named))
 
 
 def _name(path: str, text: str) -> Named:
@@ -189,14 +188,15 @@ def _changed(path: str) -> float:
         return 0.0
 
 
-def _counted(named: list[Named], texts: Sequence[str]) -> list[Named]:
+def _counted(named: list[Named]) -> list[Named]:
     """Where names differ in numbers alone, the number that counts from 0 (or 1) without gaps is the rank."""
-    del texts
     open_ones = [one for one in named if one.rank is None and one.local is None and one.layout == "files"]
     families: dict[str, list[tuple[Named, list[int]]]] = defaultdict(list)
     for one in open_ones:
         base = os.path.basename(one.path)
         shape = _STREAM.sub("", base)
+        if one.node:
+            shape = shape.replace(one.node, "@")  # the node's own number counts something else
         families[_DIGITS.sub("#", shape)].append((one, [int(number) for number in _DIGITS.findall(shape)]))
     ranks: dict[str, int] = {}
     for family in families.values():

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from aifix.ranklogs.nouns import Complaint, Named
     from aifix.rulebase.base import Base
 
-PAGE = 16 << 10
-HEAD_PAGES, TAIL_PAGES, HIT_PAGES = 2, 4, 6
+PAGE = 8 << 10
+HEAD_PAGES, TAIL_PAGES, HIT_PAGES = 2, 6, 4
 """Pages of a rank's own log that are read line by line: its start, its end, and the last ones with a rule's literal."""
 SHARED = 16
 """So many times that of a file in which many ranks write."""
@@ -39,7 +39,7 @@ LAST_LINES = 400
 NEAR = 60
 """Lines around an error in which a time is taken for its own."""
 SHOWN = 400
-_ALARM = lazy_re(r"(?i)error|fail|exception|abort|kill|fatal|timed? ?out|closed|reset|assert|traceback")
+_ALARMS = ("error", "fail", "exception", "abort", "kill", "fatal", "timed out", "timeout", "closed", "reset", "assert", "traceback")
 _WELL = lazy_re(
     r"(?i)\b(?:training|run|job|script|program|process|fit|everything|all (?:steps|epochs))\b.{0,30}"
     r"\b(?:done|finished|completed?|over|ended|stopped)\b"
@@ -47,6 +47,17 @@ _WELL = lazy_re(
     r"|\bexit(?:ed|ing)? (?:with )?(?:code |status )?0\b"
 )
 _DIGITS = lazy_re(r"0x[0-9a-f]+|\d+")
+
+
+class _Keeper(Keeper):
+    """Keeps by literals that were made ready once for all logs."""
+
+    def __init__(self, cores: list[bytes], find: Hits) -> None:
+        super().__init__(cores)
+        self._ready = find
+
+    def _finder(self) -> Hits:
+        return self._ready
 
 
 class Reader:
@@ -96,10 +107,11 @@ class Reader:
     # ------------------------------------------------------------ one pass over the bytes
 
     def _pass(self, path: str) -> tuple[Keeper, bytes]:
-        keeper = Keeper(self.cores)
+        if self._find is None:
+            self._find = finder(self.cores, [b"i" + gate for gate in GATES])
+        keeper = _Keeper(self.cores, self._find)
         samples: list[bytes] = []
-        stride = count = 0
-        stride = 1
+        count, stride = 0, 1
         with open(path, "rb", buffering=0) as stream:
             while True:
                 room = keeper.room()
@@ -130,14 +142,12 @@ class Reader:
                 at = end
         if len(pages) <= times * (HEAD_PAGES + TAIL_PAGES):
             return list(blocks)
-        if self._find is None:
-            self._find = finder(self.cores, [b"i" + gate for gate in GATES])
         wanted = {*range(HEAD_PAGES * times), *range(len(pages) - TAIL_PAGES * times, len(pages))}
         hits = [(index, self._hit(page)) for index, (_, page) in enumerate(pages) if index not in wanted]
         strong = [index for index, hit in hits if hit > 1]
         weak = [index for index, hit in hits if hit == 1]
         most = HIT_PAGES * times
-        chosen = [*strong[: most // 3], *strong[-most:], *weak[-most // 3 :]]
+        chosen = [*strong[:times], *strong[-most:], *weak[-times:]]
         wanted.update(beside for index in chosen for beside in (index, index + 1) if beside < len(pages))
         joined: list[tuple[int, list[bytes]]] = []
         following = -1
@@ -198,11 +208,11 @@ class Reader:
 
     def _error(self, document: Document, clock: Clock) -> tuple[Error | None, Complaint]:
         """Say with what error a rank ended: what its last lines tell, else all of them."""
-        if not document.tracebacks and not any(_ALARM.search(line.text) for line in document.lines):
+        if not document.tracebacks and not _alarming("\n".join([line.text for line in document.lines])):
             return None, "none"
         last = tail_of(document)
         for part in (last, document) if last is not document else (document,):
-            key = frozenset(_DIGITS.sub("#", line.text) for line in part.lines if _ALARM.search(line.text))
+            key = frozenset(_DIGITS.sub("#", line.text) for line in part.lines if _alarming(line.text))
             if key in self._alike:
                 known = self._alike[key]
                 if known is None:
@@ -236,6 +246,11 @@ class Reader:
         return [
             Reading(named, len(text), 1, last=moment, complaint=told[1], error=error, collective=complaints.collective_of((), document.tracebacks))
         ]
+
+
+def _alarming(text: str) -> bool:
+    low = text.lower()
+    return any(word in low for word in _ALARMS)
 
 
 def _is_shared(parts: dict[streams.Owner, list[Line]], named: Named) -> bool:
