@@ -29,6 +29,8 @@ def run(options: dict[str, object]) -> int:
     if watch is not None:
         watch.look()
     keeper = copy(passing=options["format"] == "text", watch=watch)
+    if watch is not None:
+        watch.end()
     if keeper is None:
         return _say_healthy(options, 0)
     from aifix.match.keeper import load
@@ -71,9 +73,15 @@ class Watch:
         import time
 
         self.producers: list[Producer] = []
-        self.started = time.monotonic()
+        self._clock = time.monotonic
+        self._started = time.monotonic()
+        self.seconds = 0.0
         self._reads = 0
         self._done = False
+
+    def end(self) -> None:
+        """Note how long the input took."""
+        self.seconds = self._clock() - self._started
 
     def see(self) -> None:
         """Look, if it is time to."""

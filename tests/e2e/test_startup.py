@@ -66,8 +66,8 @@ def test_a_failing_pipe_imports_neither_yaml_nor_rich_nor_torch(here: Installed)
 
 
 def test_the_history_is_opened_by_a_failure_alone_and_not_where_it_is_switched_off(here: Installed) -> None:
-    assert "sqlite3" not in imported(here, OOM, "--no-history")
-    assert "sqlite3" in imported(here, OOM)
+    assert "sqlite3" not in imported(here, OOM, "--remember", "--no-history")
+    assert "sqlite3" in imported(here, OOM, "--remember")
     assert "sqlite3" not in imported(here, HEALTHY)
 
 

@@ -112,7 +112,7 @@ def test_a_file_that_cannot_be_used_costs_one_line_and_is_left_alone(home: Path,
     path = home / "history.db"
     spoil(path)  # type: ignore[operator]
     before = path.read_bytes()
-    (line,) = diagnosed(aifix(home, data=CRASH))
+    (line,) = diagnosed(aifix(home, "--remember", data=CRASH))
     assert said in line
     assert str(path) in line
     assert path.read_bytes() == before
@@ -126,17 +126,17 @@ def test_a_file_that_cannot_be_used_costs_one_line_and_is_left_alone(home: Path,
 @linux
 @pytest.mark.parametrize("place", ["/proc/1/aifix", "/dev/null", "/dev/null/x"])
 def test_a_home_that_cannot_be_written(tmp_path: Path, place: str) -> None:
-    (line,) = diagnosed(aifix(tmp_path / "none", data=CRASH, AIFIX_HOME=place))
+    (line,) = diagnosed(aifix(tmp_path / "none", "--remember", data=CRASH, AIFIX_HOME=place))
     assert line.startswith(f"aifix: this failure is not in the history: {place}")
 
 
 @linux
 @pytest.mark.skipif(os.name == "posix" and os.geteuid() == 0, reason="root may write everywhere")
 def test_a_read_only_home(home: Path) -> None:
-    diagnosed(aifix(home, data=CRASH))
+    diagnosed(aifix(home, "--remember", data=CRASH))
     for path in (*home.rglob("*"), home):
         path.chmod(0o500 if path.is_dir() else 0o400)
-    (line,) = diagnosed(aifix(home, data=CRASH))
+    (line,) = diagnosed(aifix(home, "--remember", data=CRASH))
     assert "read-only" in line or "cannot be opened" in line
     assert aifix(home, "history", "stats").out.startswith("1 failure")
 
@@ -151,23 +151,29 @@ def test_a_full_disk(home: Path, room: int) -> None:
         "runpy.run_module('aifix', run_name='__main__', alter_sys=True)"
     )
     done = subprocess.run(
-        [sys.executable, "-c", limited, str(room)], input=CRASH, capture_output=True, text=True, timeout=60, check=False, env=environ(home)
+        [sys.executable, "-c", limited, str(room), "--remember"],
+        input=CRASH,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environ(home),
     )
     lines = diagnosed(Done(done.returncode, done.stdout, done.stderr))
     assert len(lines) == 1
     assert "not in the history" in lines[0]
-    assert diagnosed(aifix(home, data=CRASH)) == []  # there is room again
+    assert diagnosed(aifix(home, "--remember", data=CRASH)) == []  # there is room again
     assert aifix(home, "history", "stats").out.startswith("1 failure")
 
 
 def test_a_locked_file(home: Path) -> None:
-    diagnosed(aifix(home, data=CRASH))
+    diagnosed(aifix(home, "--remember", data=CRASH))
     holder = sqlite3.connect(home / "history.db", isolation_level=None)
     holder.execute("BEGIN EXCLUSIVE")
-    (line,) = diagnosed(aifix(home, data=CRASH))
+    (line,) = diagnosed(aifix(home, "--remember", data=CRASH))
     assert "is locked by another process" in line
     holder.execute("ROLLBACK")
-    assert diagnosed(aifix(home, data=CRASH)) == []
+    assert diagnosed(aifix(home, "--remember", data=CRASH)) == []
     assert aifix(home, "history", "stats").out.startswith("2 failures")
 
 
@@ -243,7 +249,9 @@ def test_killed_two_hundred_times(home: Path) -> None:
 def test_a_pipe_killed_while_it_remembers(home: Path) -> None:
     """Whenever it dies: what was remembered before stays, and the file is whole."""
     for number in range(20):
-        process = subprocess.Popen(AIFIX, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environ(home))
+        process = subprocess.Popen(
+            [*AIFIX, "--remember"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environ(home)
+        )
         assert process.stdin is not None
         assert process.stderr is not None
         process.stdin.write(CRASH.encode())

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from aifix.pipe import Watch
     from aifix.supervise.plan import Failure, Outcome
 
+AT_ONCE = 0.25
+"""Seconds within which a whole input came at once; a run that fails takes longer from the start of its interpreter."""
 NOT_REMEMBERED = "host.interrupted"
 """Who ends a run by Ctrl-C has met no failure."""
 
@@ -72,18 +74,15 @@ def pipe_ended_well(options: dict[str, object], watch: Watch) -> None:
 
 
 def _run(options: dict[str, object], watch: Watch, working: str) -> Run:
-    import time
-
     from aifix.kb import pending, record
 
     reads = _reads(watch)
     arguments, folder = pending.command_of(watch.producers)
-    seconds = 0.0 if reads else time.monotonic() - watch.started
     return record.Run(
         how="pipe",
         arguments=() if reads else arguments,
         folder=folder or working,
-        seconds=seconds,
+        seconds=0.0 if reads else watch.seconds,
         producers=watch.producers,
         python=str(options.get("python") or ""),
         local=not reads,
@@ -91,10 +90,15 @@ def _run(options: dict[str, object], watch: Watch, working: str) -> Run:
 
 
 def _reads(watch: Watch) -> bool:
-    """Tell whether the pipe is fed by programs that give back what was written at another time: `cat old.log | aifix` is like a file."""
+    """Tell whether the pipe is fed with what was written at another time: `cat old.log | aifix` is like a file.
+
+    Who fed it may be gone before it can be seen: what came whole at once then came out of a file.
+    """
     from aifix.probes.target import READERS
 
-    return bool(watch.producers) and all(os.path.basename(one.exe) in READERS for one in watch.producers)  # noqa: PTH119
+    if not watch.producers:
+        return watch.seconds < AT_ONCE
+    return all(os.path.basename(one.exe) in READERS for one in watch.producers)  # noqa: PTH119
 
 
 # ---------------------------------------------------------------- aifix run
@@ -118,7 +122,7 @@ class Supervised:
         """Write how it all ended."""
         if self.memory is None:
             return
-        if outcome.status and outcome.failures:
+        if outcome.status and outcome.failures and not outcome.interrupted:
             self.failed(outcome.failures[-1])
         elif not outcome.status:
             tell_ended(self.memory.ended_well(self._run(outcome.attempts, 0, outcome.seconds, outcome.producers)), self._options)

@@ -35,7 +35,8 @@ def between(before: Environment, after: Environment, *, folder: str = "", revisi
 
     """
     found = files(folder, revision, since) if folder else []
-    found += _differences(before.packages, after.packages, "{name} {old} -> {new}", "{name} {new} installed", "{name} {old} removed")
+    if before.packages and after.packages:  # both interpreters were seen
+        found += _differences(before.packages, after.packages, "{name} {old} -> {new}", "{name} {new} installed", "{name} {old} removed")
     found += _differences(before.variables, after.variables, "{name}={new} (was {old})", "{name}={new} (was unset)", "{name} unset (was {old})")
     for what, old, new in (("Python", before.python, after.python), ("driver", before.driver, after.driver)):
         if old != new and old and new:
@@ -46,8 +47,6 @@ def between(before: Environment, after: Environment, *, folder: str = "", revisi
 
 
 def _differences(old: Mapping[str, str], new: Mapping[str, str], changed: str, added: str, removed: str) -> list[str]:
-    if not old or not new:
-        return []  # one side was not seen
     found = []
     for name in sorted({*old, *new}):
         if old.get(name) != new.get(name):

@@ -135,6 +135,7 @@ def remove(store: Store, numbers: Sequence[int]) -> int:
             connection.execute("DELETE FROM incidents WHERE number = ?", (number,))
             removed += 1
         connection.execute("DELETE FROM environments WHERE key NOT IN (SELECT environment FROM incidents)")
+        connection.execute("INSERT INTO search (search) VALUES ('optimize')")  # its words leave the index only so
     return removed
 
 
@@ -144,6 +145,7 @@ def remove_all(store: Store) -> int:
         count = int(connection.execute("SELECT count(*) FROM incidents").fetchone()[0])
         for table in ("details", "incidents", "environments", "outcomes"):
             connection.execute(f"DELETE FROM {table}")  # noqa: S608 - a name of our own
+        connection.execute("INSERT INTO search (search) VALUES ('delete-all')")
     store.rows("VACUUM")
     return count
 
