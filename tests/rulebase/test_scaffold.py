@@ -23,6 +23,8 @@ ValueError: the flux of [8, 3, 224] at /data/set/a.bin is 3.5 GiB over cuda:1's 
         ("got 3 and 4", "got {int_1:int} and {int_2:int}"),
         ("needs 1.5 GiB of [2, 3]", "needs {bytes_1:bytes} of {shape_1:shape}"),
         ("no 'foo' in /a/b/c.pt", "no '{quoted_1:quoted}' in {path_1:path}"),
+        ("`lengths` must be sorted when `strict` is True", "`{quoted_1:quoted}` must be sorted when `{quoted_2:quoted}` is True"),
+        ("it's not what's in the batch", "it's not what's in the batch"),
         ("a (b) [c] 1.2.3", r"a \(b\) \[c\] {version_1:version}"),
     ],
 )

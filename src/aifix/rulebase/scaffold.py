@@ -15,7 +15,7 @@ _PARTS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("seconds", re.compile(r"\b\d+(?:\.\d+)? ?(?:ms|milliseconds|seconds|minutes|min|s)\b")),
     ("device", re.compile(r"\b(?:cuda|mps|xpu|npu|cpu):\d+\b")),
     ("version", re.compile(r"\b\d+\.\d+\.\d+(?:[-+.]\w+)*\b")),
-    ("quoted", re.compile(r"(?<=')[^'\n]+(?=')|(?<=`)[^`\n]+(?=`)|(?<=\")[^\"\n]+(?=\")")),
+    ("quoted", re.compile(r"(?<!\w)'([^'\n]+)'(?!\w)|`([^`\n]+)`|\"([^\"\n]+)\"")),
     ("hex", re.compile(r"\b0x[0-9a-fA-F]+\b")),
     ("float", re.compile(r"\b\d+\.\d+(?:e[+-]?\d+)?\b")),
     ("int", re.compile(r"(?<![\w.])-?\d+(?![\w.])")),
@@ -27,8 +27,9 @@ def pattern_of(message: str) -> str:
     pieces: list[tuple[int, int, str]] = []
     for kind, expression in _PARTS:
         for found in expression.finditer(message):
-            if all(found.end() <= start or found.start() >= end for start, end, _ in pieces):
-                pieces.append((found.start(), found.end(), kind))
+            start, end = found.span(found.lastindex or 0)  # of a quotation what stands between its marks
+            if all(end <= other or start >= last for other, last, _ in pieces):
+                pieces.append((start, end, kind))
     counts: dict[str, int] = {}
     out: list[str] = []
     at = 0
