@@ -129,3 +129,10 @@ def test_another_loop_that_learns_in_the_same_log_and_lines_of_all_ranks_hide_no
     assert flat_loss(lines(*healthy)) == []
     assert flat_loss(lines(*healthy, *stuck))[0].line >= 300
     assert flat_loss([Line(number, text, rank=number % 4 + 1) for number, text in enumerate(stuck)])
+
+
+def test_the_rise_of_a_loss_before_it_is_no_number_is_told() -> None:
+    rising = [f"epoch {at} loss {10.0**at:.1f}" for at in range(5)]
+    assert nan_loss(lines(*rising, "epoch 5 loss nan"))[0].captures["last_loss"] == "10000.0"
+    assert nan_loss(lines(*rising, "epoch 5 loss nan"))[0].captures["least_loss"] == "1.0"
+    assert "last_loss" not in nan_loss(lines("epoch 0 loss 2.0", "epoch 1 loss nan"))[0].captures

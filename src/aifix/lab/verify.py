@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 _ONE_AT_A_TIME = threading.Lock()
 """The matcher's scratch memory is one for the process."""
+LOG = "aifix-lab.log"
 SKIP = shutil.ignore_patterns("specimen.yaml", "fixed-*", "__pycache__", "node_modules")
 
 
@@ -71,11 +72,11 @@ def verify(specimen: Specimen, target: Target, runner: Runner) -> Row:
     with tempfile.TemporaryDirectory(prefix="lab-", ignore_cleanup_errors=True) as place:
         folder = _copy(specimen, Path(place), "failing")
         ran = _run(specimen, runner, folder)
-        report = _diagnose(ran)
+        report = _diagnose(specimen, ran, folder)
         wrong = list(_failing(specimen, ran))
         diagnosis, misjudged = _judge(specimen, report)
         wrong += misjudged
-        proven = tuple(_prove(specimen, proof, runner, Path(place), ran) for proof in specimen.proofs)
+        proven = tuple(_prove(specimen, proof, runner, Path(place)) for proof in specimen.proofs)
         wrong += [f"fix {one.fix}: {one.reason}" for one in proven if not one.ended]
         if diagnosis is not None:
             wrong += _claims(specimen, diagnosis)
@@ -129,9 +130,23 @@ def _run(specimen: Specimen, runner: Runner, folder: Path, program: str = "", *,
     return runner.anew(command_of(specimen, runner.python, program), folder, settings, specimen.form.limit)
 
 
-def _diagnose(ran: Ran) -> Report:
+def _log(specimen: Specimen, ran: Ran, folder: Path) -> Path:
+    """Write a program's output into its folder, below the command that a terminal shows (and that the pipe knows from the process)."""
+    called = (
+        f"$ {' '.join(command_of(specimen, 'python', specimen.program))}\n" if specimen.program.endswith(".py") and not specimen.form.command else ""
+    )
+    path = folder / LOG
+    path.write_bytes(called.encode() + ran.output)
+    return path
+
+
+def _diagnose(specimen: Specimen, ran: Ran, folder: Path) -> Report:
+    """Diagnose a run as a user's log of it, beside its sources."""
+    path = _log(specimen, ran, folder)
     with _ONE_AT_A_TIME:
-        return api.diagnose_blocks([(1, ran.output)])
+        report = api.diagnose_file(path)
+    path.unlink()
+    return report
 
 
 def _failing(specimen: Specimen, ran: Ran) -> Iterator[str]:
@@ -176,11 +191,11 @@ def _claims(specimen: Specimen, diagnosis: Diagnosis) -> Iterator[str]:
         yield f"the best fix, {best}, has no proof (and `unproven` does not say why)"
 
 
-def _prove(specimen: Specimen, proof: Proof, runner: Runner, place: Path, failed: Ran) -> Proven:
+def _prove(specimen: Specimen, proof: Proof, runner: Runner, place: Path) -> Proven:
     folder = _copy(specimen, place, f"fixed-{proof.fix}")
     program = specimen.program
     if proof.how == "apply":
-        refused = _apply(specimen, proof.fix, folder, failed, runner)
+        refused = _apply(specimen, proof.fix, folder, runner)
         if refused:
             return Proven(proof.fix, proof.how, ended=False, reason=refused)
     elif proof.path is not None and proof.how == "folder":
@@ -189,15 +204,15 @@ def _prove(specimen: Specimen, proof: Proof, runner: Runner, place: Path, failed
         program = program if proof.path.suffix == Path(program).suffix else proof.path.name
         shutil.copy(proof.path, folder / program)
     ran = _run(specimen, runner, folder, program, env=proof.form.env, command=proof.form.command)
-    reason = _still(specimen, proof, ran)
+    reason = _still(specimen, proof, ran, folder)
     return Proven(proof.fix, proof.how, not reason, reason, ran.seconds, ran.output.decode("utf-8", "replace"))
 
 
-def _still(specimen: Specimen, proof: Proof, ran: Ran) -> str:
+def _still(specimen: Specimen, proof: Proof, ran: Ran, folder: Path) -> str:
     """Say what is wrong with a fixed run; nothing when it ended well."""
     if ran.status is None:
         return f"the fixed program did not end within {specimen.form.limit:.0f} s"
-    report = _diagnose(ran)
+    report = _diagnose(specimen, ran, folder)
     ids = ", ".join(one.id for one in report.diagnoses)
     if ran.status != proof.form.status:
         return f"the fixed program ends with {ran.status}" + (f" ({ids})" if ids else "")
@@ -211,11 +226,9 @@ def _still(specimen: Specimen, proof: Proof, ran: Ran) -> str:
     return ""
 
 
-def _apply(specimen: Specimen, fix: str, folder: Path, failed: Ran, runner: Runner) -> str:
+def _apply(specimen: Specimen, fix: str, folder: Path, runner: Runner) -> str:
     """Run the program again in the folder that is to be patched, and let `aifix fix --apply` patch it; say why it did not."""
-    again = _run(specimen, runner, folder)
-    log = folder / "run.log"
-    log.write_bytes(again.output or failed.output)
+    log = _log(specimen, _run(specimen, runner, folder), folder)
     environ = {**os.environ, "AIFIX_STATE": str(folder.parent / f"state-{fix}"), "NO_COLOR": "1"}
     command = [sys.executable, "-m", "aifix", "fix", fix, log.name, "--apply", "--for", specimen.id]
     done = subprocess.run(command, cwd=folder, env=environ, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)

@@ -281,10 +281,22 @@ def nan_loss(lines: Sequence[Line]) -> list[Detection]:
             captures["step"] = step
         if rate:
             captures["learning_rate"] = rate["rate"]
+        if not found:
+            captures |= _before(lines[:index], captures["component"])
         found.append(Detection(index, captures))
         if len(found) >= CITED:
             break
     return found
+
+
+def _before(lines: Sequence[Line], component: str) -> dict[str, str]:
+    """Give the last finite value of a loss and the lowest one: what exploded had risen before it was no number."""
+    series = _series(lines, _LOSS, (component.lower(),), every=True)
+    named = [points for name, points in series.items() if name.partition("\t")[0] == component.lower()]
+    points = max(named, key=len, default=[])
+    if len(points) < LEAST_BEFORE:
+        return {}
+    return {"last_loss": points[-1].text, "least_loss": min(points, key=lambda point: point.value).text}
 
 
 def _paired(text: str) -> str:
@@ -292,6 +304,8 @@ def _paired(text: str) -> str:
     return text[:-1] if text.endswith("]") and text.count("[") < text.count("]") else text
 
 
+LEAST_BEFORE = 3
+"""Values of a loss that must stand before the first nan to tell a rise from a jump."""
 _NORMS = lazy_re(
     r"(?i)(?<![\w.])['\"]?(?P<name>g(?:rad(?:ient)?s?)?[_ -]?norm|total[_ -]norm)(?:[/_]\w+)?['\"]?\s*[:=|\s]\s*\[?\(?(?:tensor\()?"
     rf"(?P<value>{NUMBER}|nan|[-+]?inf)(?![\w.])"
@@ -350,6 +364,13 @@ class Detector(NamedTuple):
     types: dict[str, str]
 
 
+def parted_ranks(lines: Sequence[Line]) -> list[Detection]:
+    """Find the rank that is in another collective than those that wait for it."""
+    from aifix.match.parted import parted_ranks as find  # late: few logs are of more than one rank
+
+    return [Detection(line, captures) for line, captures in find(lines)]
+
+
 DETECTORS: dict[str, Detector] = {
     "flat-loss": Detector(
         flat_loss,
@@ -364,6 +385,13 @@ DETECTORS: dict[str, Detector] = {
         },
     ),
     "grad-norm": Detector(grad_norm, {"grad_norm": "float", "step": "text", "learning_rate": "float", "usual_norm": "float"}),
-    "nan-loss": Detector(nan_loss, {"component": "text", "value": "text", "step": "text", "learning_rate": "float"}),
+    "nan-loss": Detector(
+        nan_loss,
+        {"component": "text", "value": "text", "step": "text", "learning_rate": "float", "last_loss": "float", "least_loss": "float"},
+    ),
+    "parted-ranks": Detector(
+        parted_ranks,
+        {"first_rank": "int", "op_type": "name", "waits_at": "text", "other_rank": "int", "other_op_type": "name", "parted_at": "text"},
+    ),
 }
 """By the name that rules use."""

@@ -7,6 +7,7 @@ Each child leads a session of its own (whoever asks kills that at its limit), an
 """
 
 import atexit
+import contextlib
 import gc
 import importlib
 import json
@@ -17,6 +18,8 @@ import threading
 import types
 from typing import Any, Dict
 
+LATER = ("torch._dynamo", "torch.utils.data")
+"""What torch imports by itself at a first optimizer or loader: seconds that each child would spend anew."""
 TICK = 0.02
 """Seconds between two looks at running children."""
 
@@ -31,6 +34,10 @@ def main() -> None:
     for name in sys.argv[1].split(","):
         if name:
             importlib.import_module(name)
+    for name in LATER:
+        if name.partition(".")[0] in sys.modules:
+            with contextlib.suppress(Exception):
+                importlib.import_module(name)
     gc.collect()
     gc.freeze()
 

@@ -1,0 +1,10 @@
+"""The lowest finite number stands for a masked score."""
+
+import torch
+
+torch.autograd.set_detect_anomaly(True)
+scores = torch.rand(2, 3, requires_grad=True)
+mask = torch.tensor([[False, True, True], [True, True, True]])
+weights = scores.masked_fill(mask, torch.finfo(scores.dtype).min).softmax(dim=-1)
+weights.sum().backward()
+print("gradient", scores.grad.isfinite().all().item())

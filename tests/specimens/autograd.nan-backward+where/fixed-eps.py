@@ -1,0 +1,9 @@
+"""The argument stays away from zero."""
+
+import torch
+
+torch.autograd.set_detect_anomaly(True)
+x = torch.tensor([-1.0, 0.0, 4.0], requires_grad=True)
+y = torch.where(x > 0, x.clamp_min(1e-12).sqrt(), torch.zeros_like(x))
+y.sum().backward()
+print("gradient", x.grad.isfinite().all().item())

@@ -1,0 +1,10 @@
+"""The criterion reduces."""
+
+import torch
+from torch import nn
+
+model = nn.Linear(4, 3)
+criterion = nn.CrossEntropyLoss(reduction="mean")
+loss = criterion(model(torch.rand(8, 4)), torch.randint(0, 3, (8,)))
+loss.backward()
+print("gradient", tuple(model.weight.grad.shape))

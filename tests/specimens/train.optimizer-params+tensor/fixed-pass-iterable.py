@@ -1,0 +1,7 @@
+"""A list of one."""
+
+import torch
+
+parameter = torch.nn.Parameter(torch.rand(2))
+optimizer = torch.optim.SGD([parameter], lr=0.1)
+print("parameters", len(optimizer.param_groups[0]["params"]))

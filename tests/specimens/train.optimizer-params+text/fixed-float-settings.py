@@ -1,0 +1,8 @@
+"""A number is made of it."""
+
+import torch
+
+settings = {"lr": "1e-3"}
+parameter = torch.nn.Parameter(torch.rand(2))
+optimizer = torch.optim.SGD([parameter], lr=float(settings["lr"]))
+print("lr", optimizer.param_groups[0]["lr"])
