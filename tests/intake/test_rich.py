@@ -52,7 +52,7 @@ def test_without_a_column_of_places_the_indentation_decides() -> None:
     assert any(line.endswith(OOM) for line in shown)
 
 
-@pytest.mark.parametrize("width", [72, 80, 100, 120])
+@pytest.mark.parametrize("width", [76, 80, 100, 120])
 @pytest.mark.parametrize("lead", ["", "[rank3]: "])
 def test_the_message_below_a_tracebacks_box(width: int, lead: str) -> None:
     out = io.StringIO()
