@@ -29,11 +29,14 @@ class Lazy(click.Group):
 
     lazy: ClassVar[dict[str, tuple[str, str]]] = {
         "history": ("aifix.commands.history:history", "List, show, search and count the failures of before; export, import, remove them."),
+        "report": ("aifix.commands.bugreport:report", "Make a bug report of a log to paste into an issue: shown first, without secrets and names."),
         "resolved": ("aifix.commands.resolved:resolved", "Say which fix ended a failure: the order of fixes learns from it."),
         "run": ("aifix.commands.run:run", "Run a command as it is, and say at its end what killed it."),
         "rerun": ("aifix.commands.rerun:rerun", "Run a failed command again with the instruments that its diagnosis asks for."),
+        "watch": ("aifix.commands.watch:watch", "Run a training as it is, and say while it runs what goes wrong with it."),
         "lab": ("aifix.commands.lab:lab", "Run specimens: programs that really fail, and their fixes."),
         "kb": ("aifix.commands.kb:kb", "Search and read the handbook: articles, and a page for every rule."),
+        "flight": ("aifix.commands.flight:flight", "Read PyTorch flight-recorder dumps: in which collective the ranks disagree, who is behind."),
         "ranks": ("aifix.commands.ranks:ranks", "Read the logs of a job's ranks together: who failed first and why, who is silent or slow."),
         "rules": ("aifix.commands.rules:rules", "List, show, check and write rules."),
         "fix": ("aifix.commands.fix:fix", "Show fix N of a log as a patch of your code; apply it with --apply."),
