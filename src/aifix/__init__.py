@@ -11,12 +11,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from aifix.api import diagnose, diagnose_text
-    from aifix.measure import model_memory
     from aifix.model import Report
+    from aifix.probes.measure import model_memory
     from aifix.ranklogs.report import ranks
+    from aifix.watching.here import watch
 
 __version__ = "0.1.0"
-__all__ = ["Report", "__version__", "diagnose", "diagnose_text", "model_memory", "ranks"]
+__all__ = ["Report", "__version__", "diagnose", "diagnose_text", "model_memory", "ranks", "watch"]
 
 
 def __getattr__(name: str) -> "Any":
@@ -29,8 +30,12 @@ def __getattr__(name: str) -> "Any":
         from aifix.ranklogs.report import ranks
 
         return ranks
+    if name == "watch":
+        from aifix.watching.here import watch
+
+        return watch
     if name == "model_memory":
-        from aifix.measure import model_memory
+        from aifix.probes.measure import model_memory
 
         return model_memory
     if name == "Report":

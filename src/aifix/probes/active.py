@@ -12,6 +12,10 @@ from aifix.reason.expressions import size
 if TYPE_CHECKING:
     from aifix.probes.runner import Answer
 
+COURSE = 4.0
+"""Powers of ten between the relative gradients of the first and the last layers from which they explode or vanish: fp16 spans twelve in all."""
+HUGE = 1e6
+"""Norm of all gradients, of a loss that is the mean square of the outputs, from which they are too large for any usual learning rate."""
 SAFE_SHARE = 0.5
 """Share of the free host memory that a measuring script may take."""
 OVERFLOW = "overflow in fp16 that bf16 would not have"
@@ -164,15 +168,28 @@ def _judge_layers(said: dict[str, Any]) -> Finding:
     if fp16.get("not_run") and fp32.get("over_fp16"):
         one = fp32["over_fp16"][0]
         return confirmed(f"{one['layer']} reaches {_number(one['largest'])}, beyond fp16's 65,504: {OVERFLOW}", data, evidence)
+    course = _number_of(gradients.get("course", 0))
+    if abs(course) > COURSE:
+        first, last = gradients["course_ends"]
+        norms = f"from {_number(gradients['course_norms'][1])} at {last} to {_number(gradients['course_norms'][0])} at {first}"
+        what = "explode" if course > 0 else "vanish"
+        factor = f"by a factor of {_number(gradients['course_per_layer'])} a layer"
+        return confirmed(f"every layer's output is finite, and the gradients {what} on their way back: {norms}, {factor}", data, evidence)
+    if _number_of(gradients.get("total", 0)) > HUGE:
+        return confirmed(f"every layer's output is finite, and the gradients are huge: their norm is {_number(gradients['total'])}", data, evidence)
     summary = f"every layer's output is finite in fp32, fp16 and bf16; gradient norm {_number(gradients.get('total', 0))}"
-    if gradients.get("zero") or _number_of(gradients.get("total", 0)) > 1e4:
-        return unclear(summary, data, evidence)
+    if gradients.get("zero"):
+        count = len(gradients["zero"])
+        return unclear(f"{summary}; {count} parameter{'s get' if count > 1 else ' gets'} a gradient of exactly 0 (a dead layer?)", data, evidence)
     return refuted(summary, data, evidence)
 
 
 def _layer(first: dict[str, Any]) -> str:
     what = " and ".join(f"{first[name]:,} {name}" for name in ("nan", "inf") if first.get(name))
-    whence = "" if first.get("input_clean", True) else ", its input was so already"
+    after = f" after {first['after']}" if first.get("after") else ""
+    if first.get("own_code"):
+        return f"the code of {first['layer']} ({first['kind']}) itself yields {what}{after}: every layer in it is finite"
+    whence = "" if first.get("input_clean", True) else f"; its input was so already, so code between the layers{after} made it"
     return f"{first['layer']} ({first['kind']}, the {_ordinal(int(first['number']) + 1)} layer to run) is the first that yields {what}{whence}"
 
 

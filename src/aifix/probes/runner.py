@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SCRIPTS = Path(__file__).parent / "scripts"
 TAIL = 4000
 """Characters of a script's standard error that are kept."""
+MOST = 1000
+"""Processes below a script that are looked for."""
 GRACE = 2.0
 """Seconds for a killed group to go."""
 
@@ -115,14 +117,36 @@ def run(
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process and all of its group."""
+    """Kill a process, all of its group, and what it has started in groups of their own, as torchrun starts its ranks."""
+    below = _descendants(process.pid)
     if sys.platform == "win32":
         subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False)
     else:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
+        for pid in below:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(GRACE)  # in the driver's uninterruptible sleep nothing can be killed; then we go on without it
+
+
+def _descendants(pid: int) -> list[int]:
+    """Name the processes below one, where /proc tells; those whose parent is gone are not to be found, but are in its group then."""
+    found: list[int] = []
+    waiting = [pid]
+    while waiting and len(found) < MOST:
+        at = waiting.pop()
+        try:
+            tasks = os.listdir(f"/proc/{at}/task")
+        except OSError:
+            continue
+        for task in tasks:
+            with contextlib.suppress(OSError, ValueError), open(f"/proc/{at}/task/{task}/children", encoding="ascii") as stream:
+                children = [int(word) for word in stream.read().split()]
+                found += children
+                waiting += children
+    return found
 
 
 def _read(path: Path) -> tuple[dict[str, Any], str]:

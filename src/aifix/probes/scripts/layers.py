@@ -7,6 +7,8 @@ from typing import Any
 
 from _protocol import Request, batch_of, build, loss_of, main, need_torch, run_model, say, sentence, stage
 
+FEW_LAYERS = 3
+"""Weights below which there is no course from the first to the last."""
 HALF_MAX = 65504.0
 """The largest number of fp16."""
 
@@ -56,13 +58,27 @@ def _pass(torch: Any, model: Any, batch: Any, dtype: Any) -> dict[str, Any]:
             order.append(entry)
             if (nan or inf) and not found:
                 clean = all(bool(item.isfinite().all()) for item in _tensors(torch, inputs) if item.is_floating_point())
-                found.append({**entry, "input_clean": clean})
+                before = order[-2]["layer"] if len(order) > 1 else ""
+                found.append({**entry, "input_clean": clean, "after": before})
 
         return hook
 
-    leaves = [(name, module) for name, module in model.named_modules() if not list(module.children())]
-    for name, module in leaves:
-        handles.append(module.register_forward_hook(watch(name or type(module).__name__)))
+    def gather(name: str) -> Any:
+        """Watch a module that holds others: what its own code does between and after them is in nobody else's output."""
+
+        def hook(module: Any, inputs: Any, output: Any) -> None:
+            tensors = [item for item in _tensors(torch, output) if item.is_floating_point()]
+            nan, inf = (sum(int(getattr(item.detach(), test)().sum()) for item in tensors) for test in ("isnan", "isinf"))
+            if (nan or inf) and not found:
+                clean = all(bool(item.isfinite().all()) for item in _tensors(torch, inputs) if item.is_floating_point())
+                entry = {"layer": name, "kind": type(module).__name__, "nan": nan, "inf": inf, "number": len(order), "input_clean": clean}
+                found.append({**entry, "own_code": True, "largest": 0.0, "after": order[-1]["layer"] if order else ""})
+
+        return hook
+
+    for name, module in model.named_modules():
+        holds = bool(list(module.children()))
+        handles.append(module.register_forward_hook((gather if holds else watch)(name or type(module).__name__)))
     kept = [(item, item.detach().clone()) for item in [*model.parameters(), *model.buffers()]] if dtype is not None else []
     answer: dict[str, Any] = {}
     try:
@@ -98,12 +114,29 @@ def _gradients(model: Any) -> dict[str, Any]:
         if item.grad is None:
             without.append(name)
         else:
-            norms.append({"parameter": name, "norm": float(item.grad.detach().float().norm()), "weight": float(item.detach().float().norm())})
+            norm, weight = float(item.grad.detach().float().norm()), float(item.detach().float().norm())
+            norms.append({"parameter": name, "norm": norm, "weight": weight, "dimensions": item.dim()})
     numbers = [entry["norm"] for entry in norms]
     total = sum(number * number for number in numbers if math.isfinite(number)) ** 0.5
     bad = [entry["parameter"] for entry in norms if entry["norm"] != entry["norm"] or entry["norm"] == float("inf")]
     dead = [entry["parameter"] for entry in norms if entry["norm"] == 0.0]
-    return {"total": total, "by_parameter": norms[:400], "without": without[:50], "nonfinite": bad[:50], "zero": dead[:50]}
+    return {"total": total, "by_parameter": norms[:400], "without": without[:50], "nonfinite": bad[:50], "zero": dead[:50], **_course(norms)}
+
+
+def _course(norms: list[dict[str, Any]]) -> dict[str, Any]:
+    """Compare the gradients of the first layers with those of the last, each beside its weights, so that the loss's size does not matter."""
+    layers = [entry for entry in norms if entry["dimensions"] > 1 and entry["norm"] > 0 and entry["weight"] > 0 and math.isfinite(entry["norm"])]
+    if len(layers) < FEW_LAYERS:
+        return {}
+    part = max(1, len(layers) // 4)
+    first, last = ([math.log10(entry["norm"] / entry["weight"]) for entry in some] for some in (layers[:part], layers[-part:]))
+    fall = sorted(first)[len(first) // 2] - sorted(last)[len(last) // 2]
+    return {
+        "course": fall,
+        "course_ends": [layers[0]["parameter"], layers[-1]["parameter"]],
+        "course_norms": [layers[0]["norm"], layers[-1]["norm"]],
+        "course_per_layer": 10 ** (fall / max(1, len(layers) - part)),
+    }
 
 
 def _tensors(torch: Any, value: Any) -> list[Any]:

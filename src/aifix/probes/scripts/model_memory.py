@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import Any, Callable
 
 from _protocol import Request, batch_of, build, loss_of, main, need_torch, run_model, say, stage
 
@@ -17,6 +17,20 @@ def model_memory(request: Request) -> None:
     fixed = None
     if isinstance(model, tuple):
         model, fixed = model
+    examine(torch, model, fixed, request, say)
+
+
+def examine(torch: Any, model: Any, fixed: Any, request: Request, tell: Callable[..., None]) -> None:
+    """Measure a model.
+
+    Args:
+        torch: the module.
+        model: a module of it.
+        fixed: the batch to measure; None makes batches of several sizes by the request's shape, and looks for the largest.
+        request: batch, shape, optimizer, budget (bytes), safe (bytes that a measurement may take), limit (seconds).
+        tell: takes what is found, as it is found.
+
+    """
     until = time.monotonic() + 0.3 * float(request["limit"])
     wanted = int(request["batch"])
     device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -25,48 +39,57 @@ def model_memory(request: Request) -> None:
         total = torch.cuda.get_device_properties(0).total_memory
         torch.cuda.set_per_process_memory_fraction(min(1.0, int(request["budget"]) / total))
     optimizer = _optimizer(torch, model, str(request.get("optimizer") or "adam"))
-    stage(f"measure a batch of {wanted}")
+    tell(stage=f"measure a batch of {wanted}")
     whole = _measure(torch, model, fixed if fixed is not None else batch_of(torch, request, wanted, model), optimizer)
-    say(batch=wanted, device=device, **whole)
+    tell(batch=wanted, device=device, **whole)
     if fixed is not None:
-        say(done=True)
+        tell(done=True)
         return
     points = {wanted: whole}
     safe = int(request.get("safe") or (1 << 62))
     for size in (1, 2, max(2, wanted // 2), wanted * 2):
         if size in points or time.monotonic() > until or _total(whole) * size / max(wanted, 1) > safe:
             continue
-        stage(f"measure a batch of {size}")
-        points[size] = _measure(torch, model, batch_of(torch, request, size, model), optimizer)
-    fixed_bytes, per_sample = _line({size: _variable(item) for size, item in points.items()})
+        tell(stage=f"measure a batch of {size}")
+        try:
+            points[size] = _measure(torch, model, batch_of(torch, request, size, model), optimizer)
+        except (ValueError, RuntimeError):  # batch norm wants more than one sample, and a card may be full: the other points make the line
+            continue
+    _, per_sample = _line({size: _total(item) for size, item in points.items()})
     steady = whole["parameters"] + whole["gradients"] + whole["optimizer"] + whole["buffers"]
-    say(per_sample=round(per_sample), steady=steady, points={str(size): _total(item) for size, item in sorted(points.items())})
+    tell(per_sample=round(per_sample), steady=steady, points={str(size): _total(item) for size, item in sorted(points.items())})
     budget = request.get("budget")
     if not budget:
-        say(done=True)
+        tell(done=True)
         return
-    largest = int((int(budget) - steady - fixed_bytes) // per_sample) if per_sample > 0 else 0
-    say(budget=budget, largest_by_line=max(0, largest))
-    measured = _bisect(lambda size: _measure(torch, model, batch_of(torch, request, size, model), optimizer), points, int(budget), safe, until)
-    say(largest_measured=measured["fits"], smallest_too_large=measured["fails"], done=True)
+    largest = _by_line(points, int(budget))
+    tell(budget=budget, largest_by_line=max(0, largest))
+    measured = _bisect(
+        lambda size: _measure(torch, model, batch_of(torch, request, size, model), optimizer), points, int(budget), safe=safe, until=until, tell=tell
+    )
+    tell(largest_measured=measured["fits"], smallest_too_large=measured["fails"], done=True)
 
 
-def _bisect(measure: Any, points: dict[int, dict[str, int]], budget: int, safe: int, until: float) -> dict[str, Any]:
-    """Look for the largest batch by real passes, never one that the line puts above what is safe here."""
+def _bisect(measure: Any, points: dict[int, dict[str, int]], budget: int, *, safe: int, until: float, tell: Callable[..., None]) -> dict[str, Any]:
+    """Look for the largest batch by real passes, at first where the line says, and never where it says more than is safe here."""
     fits = max((size for size, item in points.items() if _total(item) <= budget), default=0)
     fails = min((size for size, item in points.items() if _total(item) > budget), default=None)
-    while time.monotonic() < until:
-        size = fits * 2 if fails is None else (fits + fails) // 2
-        if size <= fits or (fails is not None and size >= fails):
+    for turn in range(64):
+        if time.monotonic() > until or (fails is not None and fails - fits <= 1):
             break
+        middle = fits * 2 if fails is None else (fits + fails) // 2
+        # the line and the middle take turns: the one is exact where memory grows by the sample, the other ends in any case
+        size = _by_line(points, budget) if turn % 2 == 0 else middle
+        size = max(fits + 1, size if fails is None else min(size, fails - 1))
         fixed_bytes, per_sample = _line({known: _total(item) for known, item in points.items()})
         if fixed_bytes + per_sample * size > safe:
             break
-        stage(f"measure a batch of {size}")
+        tell(stage=f"measure a batch of {size}")
         try:
             points[size] = measure(size)
         except Exception as error:
-            if "out of memory" not in str(error).lower():
+            text = str(error).lower()
+            if "out of memory" not in text and "allocate memory" not in text and not isinstance(error, MemoryError):
                 raise
             fails = size
             continue
@@ -75,6 +98,12 @@ def _bisect(measure: Any, points: dict[int, dict[str, int]], budget: int, safe: 
         else:
             fails = size
     return {"fits": fits, "fails": fails}
+
+
+def _by_line(points: dict[int, dict[str, int]], budget: int) -> int:
+    """Give the largest batch that fits by the fitted line."""
+    fixed, per_sample = _line({size: _total(item) for size, item in points.items()})
+    return max(0, int((budget - fixed) // per_sample)) if per_sample > 0 else 0
 
 
 def _optimizer(torch: Any, model: Any, name: str) -> Any:
@@ -110,9 +139,11 @@ def _measure(torch: Any, model: Any, batch: Any, optimizer: Any) -> dict[str, in
             saved[storage.data_ptr()] = storage.nbytes()
         return tensor
 
+    before = torch.cuda.memory_allocated() if device.type == "cuda" else 0
     with torch.autograd.graph.saved_tensors_hooks(pack, lambda tensor: tensor):
         output = run_model(model, batch)
         loss = loss_of(torch, output)
+    held = torch.cuda.memory_allocated() - before if device.type == "cuda" else 0
     loss.backward()
     if optimizer is not None:
         optimizer.step()
@@ -126,6 +157,8 @@ def _measure(torch: Any, model: Any, batch: Any, optimizer: Any) -> dict[str, in
         "input": sum(item.numel() * item.element_size() for item in _tensors(torch, batch)),
     }
     if device.type == "cuda":
+        # what forward left allocated is what backward will use, blocks rounded up as the allocator does
+        result["saved_for_backward"], result["activations"] = result["activations"], held
         result["peak"] = torch.cuda.max_memory_allocated()  # the allocator's own figure: temporaries and workspaces too
     model.zero_grad(set_to_none=True)
     return result
@@ -135,10 +168,6 @@ def _total(item: dict[str, int]) -> int:
     if "peak" in item:
         return item["peak"]
     return sum(item[name] for name in ("parameters", "buffers", "gradients", "optimizer", "activations", "input"))
-
-
-def _variable(item: dict[str, int]) -> int:
-    return item["activations"] + item["input"]
 
 
 def _line(points: dict[int, int]) -> Any:
