@@ -129,10 +129,11 @@ class Warm:
         return answer
 
     def _last_words(self) -> str:
-        said = ""
-        if self._process.poll() is not None and self._process.stderr is not None:
-            said = self._process.stderr.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
-        return f"the warm process ended: {said or 'it says nothing'}"
+        said = b""
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(GRACE)
+            said = self._process.stderr.read() if self._process.stderr is not None else b""
+        return f"the warm process ended: {said.decode('utf-8', 'replace').strip().rpartition(chr(10))[2] or 'it says nothing'}"
 
     def close(self) -> None:
         """End it."""

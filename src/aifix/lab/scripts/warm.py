@@ -29,8 +29,8 @@ def main() -> None:
     requests = os.dup(0)
     answers = os.fdopen(os.dup(1), "w")
     sink = os.open(os.devnull, os.O_RDWR)
-    for number in (0, 1, 2):
-        os.dup2(sink, number)
+    os.dup2(sink, 0)
+    os.dup2(sink, 1)
     for name in sys.argv[1].split(","):
         if name:
             importlib.import_module(name)
@@ -38,6 +38,7 @@ def main() -> None:
         if name.partition(".")[0] in sys.modules:
             with contextlib.suppress(Exception):
                 importlib.import_module(name)
+    os.dup2(sink, 2)  # only now: that a module cannot be imported is for the caller to read
     gc.collect()
     gc.freeze()
 
