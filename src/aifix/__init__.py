@@ -11,13 +11,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from aifix.api import diagnose, diagnose_text
+    from aifix.flight_recorder import flight
     from aifix.model import Report
     from aifix.probes.measure import model_memory
     from aifix.ranklogs.report import ranks
     from aifix.watching.here import watch
 
 __version__ = "0.1.0"
-__all__ = ["Report", "__version__", "diagnose", "diagnose_text", "model_memory", "ranks", "watch"]
+__all__ = ["Report", "__version__", "diagnose", "diagnose_text", "flight", "model_memory", "ranks", "watch"]
 
 
 def __getattr__(name: str) -> "Any":
@@ -26,6 +27,10 @@ def __getattr__(name: str) -> "Any":
         from aifix import api
 
         return getattr(api, name)
+    if name == "flight":
+        from aifix.flight_recorder import flight
+
+        return flight
     if name == "ranks":
         from aifix.ranklogs.report import ranks
 

@@ -76,6 +76,17 @@ def render(
     return fit_encoding("\n".join(page.out) + "\n", encoding)
 
 
+def diagnosis_lines(
+    diagnosis: Diagnosis, *, source: str, width: int, colour: bool, verbose: bool = False, encoding: str = "utf-8", articles: Articles = no_articles
+) -> list[str]:
+    """Lay one diagnosis out, as it stands in a report: for pages that show more around it."""
+    from aifix.model import Report
+
+    page = _Page(max(width, NARROWEST), Paint(colour=colour), signs_for(encoding), articles, verbose=verbose)
+    page.diagnosis(diagnosis, Report(source=source, failed=True, diagnoses=(diagnosis,)), first=True)
+    return page.out
+
+
 class _Page:
     """The lines of a report as they are laid out."""
 

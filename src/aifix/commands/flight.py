@@ -1,0 +1,51 @@
+"""`aifix flight`: what the ranks of a hung job were doing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from aifix.commands.report import note
+
+
+@click.command()
+@click.argument("paths", nargs=-1, required=True, metavar="DIR|FILES...", type=click.Path(path_type=Path))
+@click.option("--prefix", metavar="TEXT", help="What stands before the rank in the files' names; found by itself.")
+@click.option("--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print the verdict.")
+@click.option("--verbose", "-v", is_flag=True, help="Show every rank, finding and fix.")
+@click.option("--exit-zero", is_flag=True, help="End with 0 even when the ranks disagree.")
+@click.option("--color/--no-color", "colour", default=None, help="Force colours on or off.")
+@click.pass_context
+def flight(
+    context: click.Context, /, paths: tuple[Path, ...], prefix: str | None, form: str, *, verbose: bool, exit_zero: bool, colour: bool | None
+) -> None:
+    """Read PyTorch flight-recorder dumps (NCCL, gloo), one file a rank: in which collective the ranks disagree, and who is behind.
+
+    torch writes them on a timeout, with TORCH_NCCL_TRACE_BUFFER_SIZE=20000 (or TORCH_FR_BUFFER_SIZE) and TORCH_NCCL_DUMP_ON_TIMEOUT=1, to
+    TORCH_NCCL_DEBUG_INFO_TEMP_FILE plus the rank. Exit status: 1 when something is wrong, else 0.
+    """
+    from aifix import flight_recorder
+    from aifix.flight_recorder.load import NoDumpsError
+
+    try:
+        found = flight_recorder.flight(*paths, prefix=prefix)
+    except NoDumpsError as error:
+        note(f"{', '.join(map(str, paths))}: {error}")
+        context.exit(2)
+    except OSError as error:
+        note(f"{error.filename or paths[0]} cannot be read: {error.strerror or error}")
+        context.exit(2)
+    if form == "json":
+        from aifix.show import json as shown
+
+        click.echo(shown.dump(found), nl=False)
+    else:
+        from aifix.show.flight import render
+        from aifix.show.stream import display_of
+
+        display = display_of(sys.stdout, colour=colour)
+        text = render(found, width=display.width, colour=display.colour, verbose=verbose, encoding=display.encoding)
+        click.echo(text, nl=False, color=display.colour)
+    context.exit(1 if found.failed and not exit_zero else 0)
