@@ -18,7 +18,7 @@ from aifix.probes import target as targets
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from aifix.kb.nouns import How
+    from aifix.kb.nouns import How, Origin
     from aifix.model import Diagnosis, Evidence, Report
     from aifix.probes.producer import Producer
     from aifix.probes.target import Target
@@ -72,7 +72,7 @@ def incident(report: Report, run: Run, *, at: float | None = None) -> Incident:
         at=time.time() if at is None else at,
         host=host(),
         how=run.how,
-        origin=target.place if run.local or target.place == "elsewhere" else "unsure",
+        origin=_origin(run, target),
         attempt=run.attempt,
         command=cleaner.text(" ".join(redact.redact_command(map(_quoted, run.arguments))))[:WIDEST],
         command_key=command_key(run.arguments, folder) if run.arguments else "",
@@ -109,6 +109,16 @@ def fingerprint_of(report: Report, folder: str) -> str:
         return ""
     message = redact.redact(f"{report.unknown.kind}: {report.unknown.message}")
     return fingerprint.fingerprint(UNKNOWN, report.unknown.location, {}, folder=folder, message=message)
+
+
+def _origin(run: Run, target: Target) -> Origin:
+    """Tell whether the run was on this machine: its process was seen, or the log says."""
+    program = os.path.basename(run.arguments[0]) if run.arguments else ""  # noqa: PTH119
+    if program in targets.ELSEWHERE:
+        return "elsewhere"
+    if run.how == "run" or (target.pid is not None and run.local):
+        return "here"
+    return target.place
 
 
 def _files(report: Report) -> list[str]:
