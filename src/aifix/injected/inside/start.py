@@ -77,7 +77,7 @@ def load(name):
         code = compile(stream.read(), f"<frozen aifix.{name}>", "exec")
     module = type(sys)("_aifix_" + name)
     module.__file__ = file
-    module.__dict__.update(emit=emit, quietly=quietly, where=where, is_user=is_user)
+    module.__dict__.update(emit=emit, quietly=quietly, where=where, is_user=is_user, load=load)
     exec(code, module.__dict__)
     return module
 

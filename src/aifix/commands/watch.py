@@ -1,0 +1,104 @@
+"""`aifix watch`: run a training as it is, and say while it runs what goes wrong with it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from aifix.commands import remember
+from aifix.commands.report import emit, note
+from aifix.commands.run import Length
+
+if TYPE_CHECKING:
+    from aifix.watching.session import Watched
+
+
+@click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
+@click.option(
+    "--budget", type=click.FloatRange(0.01, 50), metavar="PERCENT", default=0.8, show_default=True, help="Share of the time that samples may take."
+)
+@click.option("--log", metavar="FILE", default="", help="Keep the whole output in a file.")
+@click.option("--stall", type=Length(), metavar="TIME", default=0.0, help="When nothing is printed for so long (10m), say what the run does.")
+@click.option(
+    "--format", "-f", "form", type=click.Choice(["text", "json", "sarif", "github"]), default="text", show_default=True, help="How to report."
+)
+@click.option("--quiet", "-q", is_flag=True, help="Say nothing of a run that ended well without an alarm.")
+@click.option("--verbose", "-v", is_flag=True, help="Print every line of proof and every fix.")
+@click.option("--color/--no-color", "colour", default=None, help="Force colours on or off in the report.")
+@click.option("--probe/--no-probe", default=True, help="Let this machine answer after a failure.")
+@click.option("--python", metavar="PATH", default="", help="The interpreter of the run; found by itself.")
+@click.option("--history/--no-history", "history", default=True, help="Remember a failure, and what ended it (see `aifix history`).")
+@click.option("--kb", metavar="FILE", default="", help="The file of the history; the user's own by default.")
+@click.pass_context
+def watch(
+    context: click.Context,
+    /,
+    command: tuple[str, ...],
+    *,
+    budget: float,
+    form: str,
+    quiet: bool,
+    verbose: bool,
+    colour: bool | None,
+    history: bool,
+    kb: str,
+    **given: Any,
+) -> None:
+    """Run a training as it is, and say while it runs what goes wrong with it.
+
+    Watched are nan and inf, exploding and vanishing gradients, the loss scale, a loss that stands still or diverges, memory that grows,
+    and the waiting for data, of whatever torch trains below COMMAND. No file of yours changes, and neither does a result. Alarms go to
+    standard error at once, and with their fixes at the end. The exit status is the command's own.
+    """
+    from aifix.watching import session
+
+    keeps = remember.Supervised(command, {"history": history, "kb": kb, "quiet": quiet, "format": form, "python": given["python"]})
+    try:
+        watched = session.watch(command, budget=budget / 100, divert=form in {"json", "sarif"}, memory=keeps.memory, **given)
+    except OSError as error:
+        note(f"{error.filename or given['log']} cannot be written: {error.strerror or error}")
+        context.exit(2)
+    _tell(watched, {"format": form, "quiet": quiet, "verbose": verbose, "colour": colour})
+    keeps.ended(watched.outcome)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed
+            stream.flush()
+    os._exit(watched.outcome.status)  # at once, and without a thread that still waits for the terminal
+
+
+def _tell(watched: Watched, options: dict[str, object]) -> None:
+    """Say how it ended: the failure, where there is one, and the alarms with their fixes."""
+    from aifix.supervise.words import duration
+    from aifix.watching.alarms import joined
+
+    outcome = watched.outcome
+    if outcome.report is None:  # it did not start
+        return
+    found = watched.collected.diagnoses()
+    report = joined(outcome.report, found)
+    text = options["format"] == "text"
+    if outcome.unfinished and not (options["quiet"] and not report.failed):
+        click.echo(err=True)
+    if text and not (options["quiet"] and not report.failed):
+        how = "ended well" if not outcome.status else f"exit status {outcome.status}"
+        note(f"{how} after {duration(outcome.seconds)}; {_measured(watched)}")
+    if report.failed or not text:
+        emit(report, options, lines=outcome.lines, to_error=text)
+
+
+def _measured(watched: Watched) -> str:
+    """Say how much was seen, and what that cost."""
+    if watched.broken:
+        return f"the watching ended early, which is a fault of aifix: {watched.broken}"
+    if not watched.reached:
+        return "nothing was watched: no Python of this run took the watcher in (is it Python, and without -I, -E or -S?)"
+    if not watched.steps:
+        return "nothing was watched: no torch optimizer made a step"
+    alarms = len(watched.collected.alarms)
+    said = f"{alarms} {'alarm' if alarms == 1 else 'alarms'}" if alarms else "no alarm"
+    return f"{watched.steps:,} steps watched, {watched.samples:,} of them closely ({watched.share:.1%} of the time); {said}"
