@@ -21,8 +21,9 @@ from aifix.commands.report import note
 def flight(
     context: click.Context, /, paths: tuple[Path, ...], prefix: str | None, form: str, *, verbose: bool, exit_zero: bool, colour: bool | None
 ) -> None:
-    """Read PyTorch flight-recorder dumps (NCCL, gloo), one file a rank: in which collective the ranks disagree, and who is behind.
+    """Read PyTorch flight-recorder dumps: in which collective the ranks disagree, who is behind.
 
+    DIR holds one file a rank, of NCCL or gloo, named PREFIX and the rank.
     torch writes them on a timeout, with TORCH_NCCL_TRACE_BUFFER_SIZE=20000 (or TORCH_FR_BUFFER_SIZE) and TORCH_NCCL_DUMP_ON_TIMEOUT=1, to
     TORCH_NCCL_DEBUG_INFO_TEMP_FILE plus the rank. Exit status: 1 when something is wrong, else 0.
     """

@@ -1,8 +1,8 @@
 """The nouns of a flight recorder: what one rank's dump says, whichever version of torch wrote it.
 
 Layouts, from torch's sources (`c10d/FlightRecorder.hpp`, before it `c10d/NCCLUtils.hpp` and `TraceUtils.h`). Version 1.1 (torch 2.2): `entries`,
-each with one counter `seq_id` and the number of its group. 1.4 (torch 2.3): `record_id`, `op_id`, and `pg_config` as lists of ranks by the groups' numbers.
-From 2.0 on: `collective_seq_id`, `p2p_seq_id` and `is_p2p`, groups by name with a description; then types, `timeout_ms`, `pg_status`, the
+each with one counter `seq_id` and the number of its group. 1.4 (torch 2.3): `record_id`, `op_id`, and `pg_config` as lists of ranks by the groups'
+numbers. From 2.0 on: `collective_seq_id`, `p2p_seq_id` and `is_p2p`, groups by name with a description; then types, `timeout_ms`, `pg_status`, the
 library's version (`nccl_version`, from 2.8 or so `comm_lib_version`) and the thread. JSON dumps hold the same without stacks, with 0 for a time
 that is not known, and the status as text. A bare list of entries is read too.
 """

@@ -64,5 +64,10 @@ def _steps(total: int) -> re.Pattern[bytes]:
     else:
         put = rb"r...[\x00-" + re.escape(bytes([min(total >> 24, 255)])) + rb"]"
     longs = b"|".join(re.escape(bytes([0x8A, size])) + b"." * size for size in range(1, 10))
-    alternatives = rb"[hqK].|[N\x88\x89\]})\x8faesu\x90(012ld\x94]|[J].{4}|j.{4}|" + put + rb"|M..|" + longs + rb"|G.{8}|\x80[\x00-\x05]|\x95.{8}"
+    number = rb"(?:K.|M..|J.{4}|" + longs + rb")"
+    # A tuple of numbers is flat (memory pools have such names); of anything else it may hold tuples, whose hash is not to be trusted.
+    pairs = b"K.K.\x86|" + number + number + b"\x86"
+    alternatives = (
+        pairs + rb"|[hqK].|[N\x88\x89\]})\x8faesu\x90(012ld\x94]|J.{4}|j.{4}|" + put + rb"|M..|" + longs + rb"|G.{8}|\x80[\x00-\x05]|\x95.{8}"
+    )
     return re.compile(rb"(?:" + alternatives + rb"){1,4096}", re.DOTALL)
