@@ -266,6 +266,13 @@ class ProbeUse(msgspec.Struct, frozen=True, omit_defaults=True):
     refuted: float = 0.25
 
 
+class Given(msgspec.Struct, frozen=True):
+    """What a condition, mostly a probe's verdict, does to the chance of a fix: a factor on its odds."""
+
+    when: str
+    odds: float
+
+
 class FixTemplate(msgspec.Struct, frozen=True, omit_defaults=True):
     """A fix as the rule has it, before this log's values are filled in."""
 
@@ -277,6 +284,7 @@ class FixTemplate(msgspec.Struct, frozen=True, omit_defaults=True):
     do: tuple[Action, ...]
     when: str = ""
     why: str = ""
+    given: tuple[Given, ...] = ()
 
 
 class Example(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,9 +18,11 @@ from tests.rules_of import base_of
 
 from aifix import api
 from aifix.commands.main import cli
+from aifix.model import ProbeResult
 from aifix.probes import registry, run
 from aifix.probes.finding import Case, Finding, confirmed, refuted
 from aifix.probes.probing import PASSIVE_LIMIT, Probing
+from aifix.reason import verdicts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -72,6 +75,91 @@ def test_a_refuted_root_steps_behind_a_later_one(tmp_path: Path) -> None:
         found = ask(log, PORT, FILE, probing=Probing(limit=5)).diagnoses
     assert [one.id for one in found] == ["dist.addr-in-use", "host.file-not-found"]
     assert found[1].confidence < 0.5
+
+
+GIVEN = """
+id: dist.addr-in-use
+signatures: [{pattern: 'address already in use on port {port:int}', strength: 0.8}]
+probes: [{id: host.port, confirmed: 6, refuted: 0.2}]
+fixes:
+  - {id: other, title: Take another port, prior: 0.6, effort: low, risk: none, do: [{kind: note, text: another}]}
+  - id: end
+    title: End what holds it
+    prior: 0.5
+    effort: low
+    risk: none
+    do: [{kind: note, text: kill}]
+    given:
+      - {when: 'probe("host.port") == "confirmed"', odds: 4}
+      - {when: 'probe("host.port") == "refuted"', odds: 0.25}
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
+def test_verdicts_move_the_chances_of_fixes_and_their_order_and_why_says_so() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        log = f"Error: address already in use on port {listener.getsockname()[1]}\n"
+        taken = ask(log, GIVEN, probing=Probing(limit=5)).diagnoses[0]
+        assert [(fix.id, fix.score) for fix in ask(log, GIVEN).diagnoses[0].fixes] == [("other", 0.6), ("end", 0.5)]
+    assert [(fix.id, fix.score) for fix in taken.fixes] == [("end", 0.8), ("other", 0.6)]  # odds 1 x 4
+    told = [step.detail for step in taken.derivation if step.what == "fixes"]
+    assert told[0] == 'end: probe("host.port") == "confirmed" holds: odds x 4'
+    assert "end: place 2 -> 1, by the verdicts" in told
+    free = ask(log, GIVEN, probing=Probing(limit=5)).diagnoses[0]
+    assert [(fix.id, fix.score) for fix in free.fixes] == [("other", 0.6), ("end", 0.2)]
+
+
+def test_what_another_machine_says_chooses_no_fix(tmp_path: Path) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        frame = f'Traceback (most recent call last):\n  File "{tmp_path}/gone/train.py", line 3, in <module>\n'
+        log = f"{frame}OSError: address already in use on port {listener.getsockname()[1]}\n"
+        found = ask(log, GIVEN, PORT, probing=Probing(limit=5)).diagnoses[0]
+    assert found.probes[0].status == "confirmed"
+    assert found.probes[0].ratio == 1
+    assert [fix.id for fix in found.fixes] == [fix.id for fix in ask(log, GIVEN, PORT).diagnoses[0].fixes]
+
+
+def test_a_root_that_steps_behind_says_so_in_why(tmp_path: Path) -> None:
+    (tmp_path / "there.csv").write_text("1\n")
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        log = f"Error: No such file or directory: {tmp_path}/there.csv\nError: address already in use on port {listener.getsockname()[1]}\n"
+        found = ask(log, PORT, FILE, probing=Probing(limit=5)).diagnoses
+    order = {one.id: [step.detail for step in one.derivation if step.what == "order"] for one in found}
+    assert order["host.file-not-found"] == ["place 1 -> 2: the verdicts multiply its odds by 0.2, and from 0.5 down it steps behind"]
+    assert order["dist.addr-in-use"] == ["place 2 -> 1: this machine speaks against host.file-not-found"]
+
+
+def test_the_ratios_of_all_rules_are_sane() -> None:
+    """A confirmation never speaks against a diagnosis nor a refutation for it; passive looks are never taken for proof; one thing is weighed once."""
+    base = api.rule_base()
+    for rule in base.values():
+        named = [use.id for use in rule.probes]
+        assert len(named) == len(set(named)), rule.id
+        for use in rule.probes:
+            assert 1 <= use.confirmed <= 20, (rule.id, use.id)
+            assert 0.1 <= use.refuted <= 1, (rule.id, use.id)
+            assert use.confirmed > 1 or use.refuted < 1, (rule.id, use.id, "it moves nothing")
+        for fix in rule.fixes:
+            asked = {item.when for item in fix.given}
+            assert len(asked) == len(fix.given), (rule.id, fix.id)
+
+
+@pytest.mark.parametrize("start", [0.3, 0.6, 0.9])
+def test_each_verdict_moves_the_confidence_of_every_rule_the_right_way(start: float) -> None:
+    for rule in api.rule_base().values():
+        for use in rule.probes:
+            moved = {}
+            for status, ratio in (("refuted", use.refuted), ("inconclusive", 1.0), ("confirmed", use.confirmed)):
+                one = SimpleNamespace(probes=[ProbeResult(use.id, status, "", {}, ratio)])
+                moved[status], steps = verdicts.moved(start, one)
+                assert bool(steps) == (ratio != 1 or status != "not-run")
+            assert moved["refuted"] <= moved["inconclusive"] == start <= moved["confirmed"] < 1, (rule.id, use.id, moved)
 
 
 def test_a_log_from_another_machine_is_not_judged_by_this_one(tmp_path: Path) -> None:

@@ -38,12 +38,22 @@ def rank(rule: Rule, scope: Scope, learned: Mapping[str, Chance] | None = None) 
     for template in rule.fixes:
         if template.when and not scope.holds(template.when):
             continue
-        worth = value(template, learned[template.id].value if learned and template.id in learned else template.prior)
+        chance = learned[template.id].value if learned and template.id in learned else template.prior
+        worth = value(template, given(template, chance, scope))
         fix = _fill(template, scope, worth)
         if fix is not None:
             found.append((worth, fix))
     found.sort(key=lambda item: -item[0])
     return tuple(fix for _, fix in found)
+
+
+def given(template: FixTemplate, chance: float, scope: Scope) -> float:
+    """Move a chance by the conditions that hold here, each by its factor on the odds: what the probes found, for the most part."""
+    for item in template.given:
+        if scope.holds(item.when):
+            odds = min(chance, 0.99) / (1 - min(chance, 0.99)) * item.odds
+            chance = odds / (1 + odds)
+    return chance
 
 
 def value(template: FixTemplate, chance: float) -> float:

@@ -75,6 +75,8 @@ def _weigh(use: ProbeUse, finding: Finding, target: Target) -> ProbeResult:
         why = "the log seems to come from another machine" if target.place == "elsewhere" else "the log may be older, or from another machine"
         summary = f"{summary} (this machine, now; {why})"
     data = dict(finding.data)
+    if target.place == "elsewhere":
+        data["elsewhere"] = True  # fixes are not chosen by it either
     if finding.evidence:
         data["evidence"] = list(finding.evidence)
     if use.id.startswith(("deps.python", "torch.")) and target.known:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from aifix.fixes.rank import rank
 from aifix.match.unexplained import unexplained
-from aifix.model import Diagnosis, Document, Evidence, Location, Match, Report, Rule, Step
+from aifix.model import Diagnosis, Document, Evidence, Fix, FixTemplate, Location, Match, Report, Rule, Step
 from aifix.reason import causality, templates, unknown, verdicts
 from aifix.reason.confidence import confidence
 from aifix.reason.facts import Scope, derive
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from aifix.match.exact import Hit
     from aifix.reason.candidate import Candidate
-    from aifix.reason.experience import Experience
+    from aifix.reason.experience import Chance, Experience
 
 Examine = Callable[["list[Candidate]", Document, Catalogues], None]
 Gather = Callable[["Candidate", Document], None]
@@ -85,6 +85,30 @@ def conclude(
     )
 
 
+def _asks(template: FixTemplate) -> bool:
+    """Tell whether a fix depends on what probes say."""
+    return "probe" in template.when or "{probe" in template.title or any("probe" in item.when for item in template.given)
+
+
+def _given(rule: Rule, scope: Scope) -> list[Step]:
+    """Name the conditions that moved the chances of fixes."""
+    return [
+        Step("fixes", f"{fix.id}: {item.when} holds: odds x {item.odds:g}")
+        for fix in rule.fixes
+        for item in fix.given
+        if scope.holds(item.when) and (not fix.when or scope.holds(fix.when))
+    ]
+
+
+def _without_verdicts(one: Candidate, document: Document, catalogues: Catalogues, learned: Mapping[str, Chance]) -> tuple[Fix, ...]:
+    """Rank the fixes as if nobody had looked at this machine."""
+    looked, one.probes = one.probes, []
+    try:
+        return rank(one.rule, Scope(one, document, catalogues), learned)
+    finally:
+        one.probes = looked
+
+
 def _within_tracebacks(document: Document, hits: list[Hit]) -> list[Hit]:
     """Keep the hits on messages of real tracebacks: in a document that quotes errors nothing else was uttered."""
     uttered: set[int] = set()
@@ -120,6 +144,8 @@ def _diagnosis(
     signature = one.origin.signatures[lead.signature]
     learned = experience.chances(one.rule) if experience is not None else {}
     fixes = rank(one.rule, scope, learned)
+    if one.probes and any(_asks(template) for template in one.rule.fixes):
+        steps = [*steps, *_given(one.rule, scope), *verdicts.fixes_moved(_without_verdicts(one, document, catalogues, learned), fixes)]
     return Diagnosis(
         id=one.id,
         title=_title(one.rule, scope),

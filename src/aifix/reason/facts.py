@@ -346,11 +346,15 @@ class Scope:
         return value
 
     def _probe(self, probe: str) -> str:
-        return next((result.status for result in self._candidate.probes if result.id == probe), "not-run")
+        """Give a verdict; one that says nothing about the failed run, since that ran elsewhere, is inconclusive."""
+        for result in self._candidate.probes:
+            if result.id == probe:
+                return "inconclusive" if result.data.get("elsewhere") else result.status
+        return "not-run"
 
     def _probed(self, probe: str, name: str) -> Any:
         for result in self._candidate.probes:
-            value = result.data.get(name) if result.id == probe else None
+            value = result.data.get(name) if result.id == probe and not result.data.get("elsewhere") else None
             if value is not None:
                 return value
         raise expressions.UnknownNameError(f"{probe}.{name}")

@@ -9,6 +9,7 @@ from aifix.model import Step
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from aifix.model import Fix
     from aifix.reason.candidate import Candidate
 
 DEMOTES = 0.5
@@ -40,7 +41,30 @@ def moved(value: float, one: Candidate) -> tuple[float, list[Step]]:
 
 
 def demoted(ordered: Sequence[Candidate]) -> list[Candidate]:
-    """Keep the order in time, and put roots that this machine refutes behind the other roots."""
+    """Keep the order in time, and put roots that this machine refutes behind the other roots; each that moved says so."""
     roots = [one for one in ordered if one.cause is None and not one.symptom]
     rest = [one for one in ordered if one.cause is not None or one.symptom]
-    return [*sorted(roots, key=lambda one: joint(one) <= DEMOTES), *rest]
+    after = sorted(roots, key=lambda one: joint(one) <= DEMOTES)
+    for place, one in enumerate(after):
+        before = roots.index(one)
+        if place > before:
+            detail = (
+                f"place {before + 1} -> {place + 1}: the verdicts multiply its odds by {joint(one):.3g}, and from {DEMOTES:g} down it steps behind"
+            )
+            one.steps = [*one.steps, Step("order", detail)]
+        elif place < before:
+            passed = ", ".join(other.id for other in roots[:before] if after.index(other) > place)
+            one.steps = [*one.steps, Step("order", f"place {before + 1} -> {place + 1}: this machine speaks against {passed}")]
+    return [*after, *rest]
+
+
+def fixes_moved(before: Sequence[Fix], after: Sequence[Fix]) -> list[Step]:
+    """Say how the verdicts changed the order of the fixes."""
+    old, new = [fix.id for fix in before], [fix.id for fix in after]
+    steps = []
+    for place, name in enumerate(new):
+        if name not in old:
+            steps.append(Step("fixes", f"{name} came in at place {place + 1}, by the verdicts"))
+        elif [other for other in old if other in new].index(name) != [other for other in new if other in old].index(name):
+            steps.append(Step("fixes", f"{name}: place {old.index(name) + 1} -> {place + 1}, by the verdicts"))
+    return [*steps, *(Step("fixes", f"{name} fell out, by the verdicts") for name in old if name not in new)]

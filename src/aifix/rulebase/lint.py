@@ -204,6 +204,12 @@ class _Checker:
             seen.add(fix.id)
             if fix.when:
                 self._expression(path, fix.when, names)
+            for number, item in enumerate(fix.given):
+                self._expression(f"{path}.given[{number}]", item.when, names)
+                named = re.findall(r"""probe\(["']([\w.]+)["']\)""", item.when)
+                for name in named:
+                    if name not in {use.id for use in rule.probes}:
+                        self.add(f"{path}.given[{number}]", f"the rule does not name the probe {name}, so nobody asks it")
             self._template(path, fix.title, names)
             if fix.why:
                 self._template(path, fix.why, names)

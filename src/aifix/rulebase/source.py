@@ -23,6 +23,7 @@ from aifix.model import (
     Effort,
     Example,
     FixTemplate,
+    Given,
     Level,
     ProbeUse,
     Refinement,
@@ -91,6 +92,13 @@ class ActionSource(msgspec.Struct, forbid_unknown_fields=True):
     text: str
 
 
+class GivenSource(msgspec.Struct, forbid_unknown_fields=True):
+    """A condition, mostly on a probe's verdict, and by what the odds of the fix are multiplied where it holds."""
+
+    when: str
+    odds: Annotated[float, msgspec.Meta(ge=0.05, le=20)]
+
+
 class FixSource(msgspec.Struct, forbid_unknown_fields=True):
     """A fix, with when it applies, how often it helps, what it costs and what it may change."""
 
@@ -102,6 +110,7 @@ class FixSource(msgspec.Struct, forbid_unknown_fields=True):
     do: list[ActionSource]
     when: str = ""
     why: str = ""
+    given: list[GivenSource] = []
 
 
 class ExampleSource(msgspec.Struct, forbid_unknown_fields=True):
@@ -293,6 +302,7 @@ def build(source: RuleSource, origin: str = "built-in") -> Rule:
                 risk=fix.risk,
                 when=fix.when,
                 why=fix.why.strip(),
+                given=tuple(Given(item.when, item.odds) for item in fix.given),
                 do=tuple(Action(action.kind, action.text.rstrip("\n")) for action in fix.do),
             )
             for fix in source.fixes

@@ -218,6 +218,7 @@ def _fixes(fixes: Iterable[FixTemplate]) -> list[str]:
         found += [f"### {number}\\. {one_line(fix.title)}", f"{fix.effort} effort · {risk} · ends it in about {round(fix.prior * 100)} of 100 cases"]
         if fix.when:
             found.append(f"Where {code(fix.when)}.")
+        found += [f"{'Likelier' if item.odds > 1 else 'Less likely'} where {code(item.when)} (odds × {item.odds:g})." for item in fix.given]
         found += [escape(" ".join(fix.why.split())), *(_action(action) for action in fix.do)]
     return ["## Fixes, in the order in which to try them", *found] if found else []
 
