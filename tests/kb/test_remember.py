@@ -175,6 +175,25 @@ def test_the_same_log_is_not_met_before(home: Path, work: Path) -> None:
     assert "You met this today" in aifix(home, "diagnose", "run.log", cwd=work).out
 
 
+@linux
+def test_a_patch_that_was_applied_is_the_likeliest_answer(home: Path, work: Path) -> None:
+    pytest.importorskip("libcst")
+    code = PROGRAM.replace("def step():", "batch_size = 64\nloader = torch.utils.data.DataLoader(data, batch_size=batch_size)\ndef step():")
+    (work / "train.py").write_text(
+        code.replace(
+            "import os, sys, time",
+            "import os, sys, time\nclass torch:\n    class utils:\n        class data:\n            DataLoader = dict\ndata = []",
+        )
+    )
+    state = {"AIFIX_STATE": str(home.parent / "state")}
+    aifix(home, "run", "--log", "run.log", "--", sys.executable, "train.py", cwd=work, **state)
+    fixed = aifix(home, "fix", "1", "run.log", "--apply", cwd=work, **state)
+    assert fixed.status == 0, fixed.out + fixed.err
+    (work / "fixed").touch()
+    told = aifix(home, "run", "--", sys.executable, "train.py", cwd=work, **state).err
+    assert "aifix resolved 1 --fix smaller-batch --worked" in told
+
+
 def test_words_for_days() -> None:
     noon = 1_715_500_800.0 + 12 * 3600
     assert recall.day(noon, noon).startswith("today at ")

@@ -168,5 +168,10 @@ def tell_ended(found: list[Incident], options: dict[str, object]) -> None:
     what = last.diagnosis if last.diagnosis != "unknown" else last.title[:60]
     since = f"; changed since: {', '.join(last.ended)}" if last.ended else "; nothing that aifix watches has changed since"
     note(sanitise(f"the failure of {day(last.at).removeprefix('on ').removeprefix('today at ')} ({what}) is gone{since}"))
-    if last.fixes:
+    from aifix.kb.patched import applied_since
+
+    patch = applied_since(last)
+    if patch:
+        note(f"was it the patch? Say so with: aifix resolved {last.number} --fix {sanitise(patch)} --worked")
+    elif last.fixes:
         note(f"which fix was it? Say so with: aifix resolved {last.number}")

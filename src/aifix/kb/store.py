@@ -220,6 +220,8 @@ def _sentence(path: str, error: sqlite3.Error) -> str:
         return f"{path} cannot grow: the disk or a quota is full"
     if "unable to open" in said:
         return f"{path} cannot be opened; name another file with --kb FILE, or another folder in AIFIX_HOME"
+    if "no such module" in said:
+        return f"{path} cannot be used: the SQLite of this Python has no full-text search (FTS5)"
     if "malformed" in said or "not a database" in said or "no such table" in said or "no such column" in said or "corrupt" in said:
         return f"{path} is damaged ({said}); move it away, and aifix begins a new one"
     return f"{path} cannot be used: {said}"
