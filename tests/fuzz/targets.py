@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from typing import TYPE_CHECKING
 
-from aifix import api, redact
+from aifix import api, redact, unpickle
+from aifix.flight_recorder import dump
 from aifix.intake import document, lines, tracebacks
 from aifix.match import keeper
 from aifix.reason import expressions, templates
@@ -102,6 +104,24 @@ def fuzz_redact(data: bytes) -> None:
     text = data.decode("utf-8", "replace")
     once = redact.redact(text, leaving=redact.Person(("/home/joe",), ("joe",), ("node1",)))
     assert redact.redact(once) == once
+
+
+def fuzz_unpickle(data: bytes) -> None:
+    """Read a stranger's pickle: plain data comes out, or why not."""
+    with contextlib.suppress(unpickle.UnpickleError):
+        assert type(unpickle.loads(data)) in {type(None), bool, int, float, str, bytes, bytearray, list, tuple, dict, set, frozenset}
+    with contextlib.suppress(unpickle.UnpickleError):
+        unpickle.loads(data, small=0)
+
+
+def fuzz_flight(data: bytes) -> None:
+    """Read a stranger's flight-recorder dump, of JSON or as a pickle."""
+    with contextlib.suppress(unpickle.UnpickleError, dump.DumpError):
+        try:
+            plain = json.loads(data)
+        except (ValueError, RecursionError):
+            plain = unpickle.loads(data)
+        dump.parse(plain, rank=0, file="rank_0")
 
 
 def fuzz_diagnose(data: bytes) -> None:
