@@ -14,6 +14,7 @@ from aifix.commands.report import note
 if TYPE_CHECKING:
     from aifix.fixes.patch import Patch
     from aifix.fixes.proposal import Proposal
+    from aifix.kb.memory import Memory
     from aifix.model import Diagnosis, Document, Fix, Report
 
 
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
 @click.option("--file", "files", metavar="PATH", multiple=True, help="The file to patch, where the log does not name it.")
 @click.option("--force", is_flag=True, help="Apply although the file was saved after the log was made.")
 @click.option("--color/--no-color", "colour", default=None, help="Force colours on or off.")
+@click.option("--history/--no-history", default=True, help="Number the fixes as earlier failures order them, as the report does.")
+@click.option("--kb", metavar="FILE", default="", help="The file of the history; the user's own by default.")
 @click.pass_context
 def fix(
     context: click.Context,
@@ -39,6 +42,8 @@ def fix(
     files: tuple[str, ...],
     force: bool,
     colour: bool | None,
+    history: bool,
+    kb: str,
 ) -> None:
     """Show fix N of a log as a patch of your code; apply it with --apply.
 
@@ -51,7 +56,7 @@ def fix(
     if not log:
         note("no diagnosis is stored yet: name the log, as `aifix fix 1 train.log`, or pipe it in")
         context.exit(2)
-    read = _read(log)
+    read = _read(log, memory_of({"history": history, "kb": kb}, again=True))
     if read is None:
         context.exit(2)
     document, report = read
@@ -77,7 +82,7 @@ def _told(number: str, log: str) -> tuple[str, str]:
     return number, log
 
 
-def _read(log: str) -> tuple[Document, Report] | None:
+def _read(log: str, memory: Memory | None) -> tuple[Document, Report] | None:
     from aifix import api
     from aifix.intake import document as intake
 
@@ -89,7 +94,10 @@ def _read(log: str) -> tuple[Document, Report] | None:
     if log == "-" and not document.lines:
         note("no diagnosis is stored yet: name the log, as `aifix fix 1 train.log`, or pipe it in")
         return None
-    return document, api.diagnose_document(document, memory=memory_of({}, again=True))  # the order that the report had
+    report = api.diagnose_document(document, memory=memory)  # with it the fixes have the numbers of the report
+    if memory is not None:
+        memory.tell()
+    return document, report
 
 
 def _diagnosis(report: Report, other: str) -> Diagnosis | None:

@@ -206,6 +206,8 @@ def explain(context: click.Context, /, message: tuple[str, ...], *, history: boo
 
     memory = memory_of({"history": history, "kb": kb}, again=True)
     report = api.diagnose_text(" ".join(message), genre="log", base=_base(), memory=memory)
+    if memory is not None:
+        memory.tell()
     context.exit(emit(report, _options(**given)))
 
 

@@ -137,7 +137,8 @@ class Memory:
         return [msgspec.structs.replace(one, ended=told) for one in found if one.at < self._since]
 
     def tell(self) -> None:
-        """Say what was wrong with the history, where nothing else said it."""
+        """Close the file, and say what was wrong with it where nothing else said it."""
+        self.close()
         if self._problem:
             self._say(f"the history was not looked at: {self._problem}")
             self._problem = ""
