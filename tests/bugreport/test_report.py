@@ -65,6 +65,7 @@ def test_without_a_log_it_is_about_the_last_failure(home: Path, store: kb.Store)
     assert "Command: `python train.py`" in done.out
     assert "Tried to allocate 2.00 GiB" in done.out
     assert made.host not in done.out or len(made.host) < 4
+    assert aifix(home, "report").out == done.out
     assert aifix(home, "report", "--number", "9").status == 2
 
 

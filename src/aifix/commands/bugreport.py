@@ -34,9 +34,11 @@ def report(
     It holds what failed, the lines that show it, the machine's answers, the environment and the packages; secrets, home folders, user and
     host names are taken out. It is shown first: read it before you send it. Nothing is sent, and torch is not imported without --active.
     """
-    if not log and sys.stdin is not None and not sys.stdin.isatty() and number is None:
-        log = "-"
-    bug = _of_log(log, python=python, active=active) if log else _of_history(context, kb, number)
+    piped = b""
+    if log == "-" or (not log and number is None and sys.stdin is not None and not sys.stdin.isatty()):
+        piped = sys.stdin.buffer.read()
+        log = log or ("-" if piped.strip() else "")  # a script's empty input is no log
+    bug = _of_log(log, piped, python=python, active=active) if log else _of_history(context, kb, number)
     if bug is None:
         context.exit(2)
     from aifix.bugreport import render
@@ -56,14 +58,14 @@ def report(
             context.exit(2)
 
 
-def _of_log(log: str, *, python: str, active: bool) -> Bug | None:
+def _of_log(log: str, piped: bytes, *, python: str, active: bool) -> Bug | None:
     from aifix import api
     from aifix.bugreport import collect
     from aifix.intake import document as intake
     from aifix.probes import target as targets
 
     try:
-        document = intake.read([(1, sys.stdin.buffer.read())]) if log == "-" else api.read_file(log)
+        document = intake.read([(1, piped)]) if log == "-" else api.read_file(log)
     except OSError as error:
         note(f"{log} cannot be read: {error.strerror or error}")
         return None
