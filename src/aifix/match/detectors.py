@@ -366,9 +366,18 @@ class Detector(NamedTuple):
 
 def parted_ranks(lines: Sequence[Line]) -> list[Detection]:
     """Find the rank that is in another collective than those that wait for it."""
-    from aifix.match.parted import parted_ranks as find  # late: few logs are of more than one rank
+    from aifix.match.parted import parting  # late: few logs are of more than one rank
 
-    return [Detection(line, captures) for line, captures in find(lines)]
+    found = parting(lines)
+    return [Detection(found.parted, found.captures)] if found is not None else []
+
+
+def waiting_ranks(lines: Sequence[Line]) -> list[Detection]:
+    """Find the ranks that wait for one that is in another collective."""
+    from aifix.match.parted import parting
+
+    found = parting(lines)
+    return [Detection(line, {}) for line in found.waiting] if found is not None else []
 
 
 DETECTORS: dict[str, Detector] = {
@@ -391,7 +400,16 @@ DETECTORS: dict[str, Detector] = {
     ),
     "parted-ranks": Detector(
         parted_ranks,
-        {"first_rank": "int", "op_type": "name", "waits_at": "text", "other_rank": "int", "other_op_type": "name", "parted_at": "text"},
+        {
+            "first_rank": "int",
+            "op_type": "name",
+            "waits_at": "text",
+            "other_rank": "int",
+            "parted_rank": "int",
+            "other_op_type": "name",
+            "parted_at": "text",
+        },
     ),
+    "waiting-ranks": Detector(waiting_ranks, {}),
 }
 """By the name that rules use."""
