@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aifix.lazy import lazy_re
+from aifix.match.parted import OPERATIONS
 from aifix.ranklogs.nouns import Collective
 
 if TYPE_CHECKING:
@@ -49,13 +50,6 @@ _ABSENT = lazy_re(
     r"Ranks? (?P<many>\d+(?:, ?\d+)*) failed to pass monitoredBarrier|Rank (?P<one>\d+) timed out in monitoredBarrier|"
     r"Missing ranks?:? \[?(?P<missing>\d+(?:, ?\d+)*)"
 )
-_OPERATIONS = frozenset(
-    (
-        *("all_reduce", "all_gather", "all_gather_into_tensor", "all_gather_object", "broadcast", "broadcast_object_list", "barrier", "reduce"),
-        *("reduce_scatter", "reduce_scatter_tensor", "all_to_all", "all_to_all_single", "gather", "gather_object", "scatter", "send", "recv"),
-        *("monitored_barrier", "isend", "irecv", "scatter_object_list", "all_reduce_coalesced", "batch_isend_irecv", "reduce_scatter_base"),
-    )
-)
 
 
 def complaint_of(identity: str, text: str, *, symptom: bool) -> Complaint:
@@ -93,7 +87,7 @@ def collective_of(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> Col
     for traceback in reversed(tracebacks):
         place = next((f"{_base(frame.file)}:{frame.line}" for frame in reversed(traceback.frames) if frame.user), "")
         for frame in reversed(traceback.frames):
-            if frame.function in _OPERATIONS and "torch/distributed/" in frame.file.replace("\\", "/"):
+            if frame.function in OPERATIONS and "torch/distributed/" in frame.file.replace("\\", "/"):
                 return Collective(frame.function, int(status["enqueued"]) if status else None, None, place)
     return None
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _STEP = lazy_re(
     r"(?i)(?:^|[\s,|{\[(\"'])(?:global[_ ]?step|train[_ ]?step|steps?|iter(?:ation)?s?|it|batch|update|num_updates)[\"']?\s*[:=#\[(]?\s*(\d{1,9})\b"
     r"|Epoch:? ?\[ ?\d+ ?\]\[ *(\d{1,9}) */"
+    r"|(?:Iter|Epoch)\(train\) *(?:\[ *\d+\])?\[ *(\d{1,9}) */"
     r"|Epoch:? ?\[?\d+\]?(?:/\d+)?[:,]? .{0,80}?[|\s](\d{1,9})/\d{1,9} \["
 )
 _BEFORE = r"(?i)(?:^|[\s,|{(\"'])"
@@ -56,7 +57,7 @@ class Progress:
         if any(word in low for word in _NUMBERED):
             match = _STEP.search(text)
             if match:
-                number = int(match[1] or match[2] or match[3])
+                number = int(match[1] or match[2] or match[3] or match[4])
                 self.step = number if self.step is None or number > self.step else self.step
                 if len(self.at) < MOST_STEPS and number not in self.at:
                     moment = clock.read(line.prefix + text) if line.prefix else clock.read(text)

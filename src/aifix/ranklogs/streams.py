@@ -58,12 +58,11 @@ def owner(line: Line) -> Owner:
         rank = int(match["rank"]) if match["rank"] else rank
     elif ("|" in prefix and (match := _REPLICA.search(prefix))) or (": " in prefix and (match := _HOST.search(prefix))):
         source = match[1]
-    if "[rank" in prefix or "[1," in prefix:
-        return Owner(source, rank)
-    if "]:" in prefix and (match := _LOCAL.search(prefix)):
-        named = _GLOBAL.search(prefix)
+    named = "[rank" in prefix or "[1," in prefix
+    match = _LOCAL.search(prefix) if "]:" in prefix else None
+    if match is not None and not _GLOBAL.match(match[0]):
         local = int(match[1])
-        rank = int(named[1] or named[2]) if named else None
+        rank = rank if named else None  # what was taken for the rank is its number on its node
     return Owner(source, rank, local)
 
 

@@ -68,11 +68,12 @@ class _Page:
         self.out: list[str] = []
         plain = self.signs.bar == "|"
         self.line = "-" if plain else "─"
+        self.cut = "~" if plain else "…"
         self.marks: dict[Role, str] = {
             "first": self.signs.failed,
             "failed": "!",
             "follower": self.signs.then,
-            "silent": "~" if plain else "…",
+            "silent": self.cut,
             "missing": "?",
             "well": self.signs.held,
             "unclear": self.signs.dash,
@@ -109,11 +110,13 @@ class _Page:
         if timed and start is not None and end is not None:
             day = _day(start) != _day(end)
             text = f"{_clock(start, day=day)} {self.signs.dash} {_clock(end, day=day)} ({duration(end - start)})"
-            self.out.append(self.paint.strong(f"{MARGIN}timeline") + self.paint.dim(f"  {text}" + (" UTC" if self.report.clock == "log" else "")))
+            lines = hang(text + (" UTC" if self.report.clock == "log" else ""), self.width, f"{MARGIN}timeline  ")
+            head = len(MARGIN) + len("timeline")
+            self.out += [self.paint.strong(lines[0][:head]) + self.paint.dim(lines[0][head:]), *map(self.paint.dim, lines[1:])]
         else:
             self.out.append(self.paint.strong(f"{MARGIN}ranks"))
         names = [name for name, _, _ in rows]
-        column = min(max(map(len, names)), max(12, self.width // 4))
+        column = min(max(map(len, names)), max(12, self.width * 3 // 10))
         steps = [str(ranks[0].step) if ranks and ranks[0].step is not None else "" for _, ranks, _ in rows]
         stepped = max(len("step"), *map(len, steps)) if any(steps) else 0
         words = max(len(_WORDS[role]) for _, _, role in rows)
@@ -130,7 +133,7 @@ class _Page:
             self.out += [self.paint.dim(line) for line in hang_parts(legend, self.width, MARGIN, self.signs.dot)]
 
     def row(self, name: str, ranks: Sequence[Rank], role: Role, step: str, *, column: int, bar: int, stepped: int, words: int) -> None:
-        name = name if len(name) <= column else name[: column - 1] + "…"[:1]
+        name = self.shortened(name, column)
         drawn = self.bar(ranks, role, bar) + " " if bar else ""
         head = f"{MARGIN}{name:<{column}} {drawn}" + (f"{step:>{stepped}} " if stepped else "") + f"{_WORDS[role]:<{words}} "
         detail = sanitise(ranks[0].detail) if ranks else ""
@@ -140,8 +143,17 @@ class _Page:
         else:
             lines = [head + detail]
         paint = {"first": self.paint.bad, "failed": self.paint.warn, "silent": self.paint.warn, "missing": self.paint.warn}.get(role)
-        lines = lines if self.verbose or len(lines) <= 2 else [*lines[:1], lines[1][: self.width - 1] + "…"]
+        if len(lines) > 2 and not self.verbose:
+            lines = [lines[0], f"{lines[1][: self.width - 2]} {self.cut}"]
         self.out += [paint(line.rstrip()) if paint else line.rstrip() for line in lines]
+
+    def shortened(self, name: str, column: int) -> str:
+        """Cut a list of ranks; how many they are stays."""
+        if len(name) <= column:
+            return name
+        listed, bracket, count = name.partition(" (")
+        tail = f" {self.cut}{bracket}{count}" if bracket else self.cut
+        return listed[: max(column - len(tail), 1)].rstrip(", ") + tail
 
     def bar(self, ranks: Sequence[Rank], role: Role, width: int) -> str:
         """Draw from a rank's first word to its last, with the sign of how it ended."""
@@ -174,7 +186,9 @@ class _Page:
         return rows[:GROUPS] + absent
 
     def name(self, rank: Rank) -> str:
-        return f"{rank.rank} {sanitise(rank.node)}".strip()
+        """Name a rank; its node, too, where there are several."""
+        several = len({one.node for one in self.report.ranks if one.node}) > 1
+        return f"{rank.rank} {sanitise(rank.node)}".strip() if several else f"{rank.rank}"
 
     # ------------------------------------------------------------ what else
 

@@ -1,0 +1,51 @@
+"""An interpreter with torch, and one nursery of ranks for all tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.ranks.chaos import Nursery
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+
+@pytest.fixture(scope="session")
+def torch_python() -> str:
+    """An interpreter with torch: AIFIX_TORCH_PYTHON, or this one."""
+    for python in (os.environ.get("AIFIX_TORCH_PYTHON", ""), sys.executable):
+        if python and subprocess.run([python, "-c", "import torch"], capture_output=True, timeout=120, check=False).returncode == 0:
+            return python
+    pytest.skip("no interpreter with torch: name one in AIFIX_TORCH_PYTHON")
+
+
+@pytest.fixture(scope="session")
+def nursery(torch_python: str) -> Iterator[Nursery]:
+    """A process with torch imported, from which ranks are forked."""
+    import chaos
+
+    one = chaos.Nursery(torch_python)
+    yield one
+    one.close()
+
+
+@pytest.fixture
+def lay(tmp_path: Path) -> Callable[[dict[str, str]], str]:
+    """Write files by their paths under a folder; gives the folder."""
+
+    def write(files: dict[str, str]) -> str:
+        for name, text in files.items():
+            path = tmp_path / "logs" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return str(tmp_path / "logs")
+
+    return write
