@@ -179,12 +179,16 @@ def test_a_locked_file(home: Path) -> None:
 
 WRITER = """
 import sys
-from tests.kb.parts import incident
-from aifix import kb
-made = incident()
-with kb.open_store(sys.argv[1], patience=30) as store:
-    for number in range(int(sys.argv[3])):
-        kb.add(store, kb.Incident(**{name: getattr(made, name) for name in made.__struct_fields__} | {"uid": f"{sys.argv[2]}-{number}"}))
+from aifix.kb.incidents import add
+from aifix.kb.nouns import Cited, Environment, Incident
+from aifix.kb.store import open_store
+name, count = sys.argv[2], int(sys.argv[3])
+environment = Environment("linux", "3.11", "/venv/bin/python", {f"package-{number}": "1.0" for number in range(100)})
+lines = tuple(Cited(number, f"RuntimeError: something of {name} went wrong, " + "and so on " * 40) for number in range(8))
+with open_store(sys.argv[1], patience=30) as store:
+    for number in range(count):
+        made = Incident(uid=f"{name}-{number}", at=1.0 + number, host=name, how="run", diagnosis="cuda.oom", evidence=lines, environment=environment)
+        add(store, made)
         print(number, flush=True)
 """
 
@@ -239,6 +243,7 @@ def test_killed_in_the_middle_of_a_write(home: Path) -> None:
 
 @linux
 @pytest.mark.slow
+@pytest.mark.timeout(900)
 def test_killed_two_hundred_times(home: Path) -> None:
     home.mkdir()
     check_kills(home / "history.db", 200)
