@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
     from tests.ranks.chaos import Nursery
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 
 @pytest.fixture(scope="session")
@@ -30,7 +28,7 @@ def torch_python() -> str:
 @pytest.fixture(scope="session")
 def nursery(torch_python: str) -> Iterator[Nursery]:
     """A process with torch imported, from which ranks are forked."""
-    import chaos
+    from tests.ranks import chaos
 
     one = chaos.Nursery(torch_python)
     yield one

@@ -5,10 +5,14 @@ from __future__ import annotations
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
-import chaos
 import pytest
+from tests.ranks import chaos
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform != "linux", reason="forks, signals and /proc as Linux has them")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("ranks"),
+    pytest.mark.skipif(sys.platform != "linux", reason="forks, signals and /proc as Linux has them"),
+]
 
 CASES = [
     ("kill", "torchrun"),

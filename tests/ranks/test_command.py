@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from test_verdict import CASES, KEY, LOST, OOM, STEPS, watchdog
+from tests.ranks.test_verdict import CASES, KEY, LOST, OOM, STEPS, watchdog
 
 from aifix.ranklogs import ranks
 from aifix.show.layout import display_width

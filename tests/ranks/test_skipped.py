@@ -8,10 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-import chaos
 import pytest
+from tests.ranks import chaos
 
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(sys.platform == "win32", reason="torchrun and gloo as Linux has them")]
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("ranks"),
+    pytest.mark.skipif(sys.platform == "win32", reason="torchrun and gloo as Linux has them"),
+]
 
 PROGRAM = Path(__file__).parent / "programs" / "skips.py"
 

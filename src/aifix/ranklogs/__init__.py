@@ -6,7 +6,7 @@
 - streams: whose a line is, in a file with many ranks
 - reading: one log in one pass; clock, progress, complaints, launcher: what is read off its lines
 - gather: all logs, in several processes; what belongs to one rank put together
-- judge: who failed first, and how
+- judge: who failed first, and how; advice: what to do next where the rank itself says nothing
 - report: all of it together
 """
 

@@ -142,6 +142,7 @@ class Verdict(msgspec.Struct, frozen=True):
     title: str
     certainty: Certainty
     why: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
     report: Report | None = None
 
 

@@ -10,12 +10,12 @@ from aifix.intake import tracebacks
 from aifix.match.keeper import Keeper
 from aifix.model import Document
 from aifix.ranklogs import streams
+from aifix.ranklogs.advice import advice
 from aifix.ranklogs.gather import gather
 from aifix.ranklogs.judge import deaths_by_rank, judge, missing_of
 from aifix.ranklogs.nouns import Rank, RanksReport, Skew, Straggler, Verdict
 from aifix.ranklogs.progress import stragglers
 from aifix.ranklogs.reading import record_of, tail_of
-from aifix.show.layout import name_ranks
 from aifix.supervise.words import duration
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 SILENT = 2.0
 """Seconds before the others' end from which on a rank without an error is called silent."""
-STEPS_BEHIND = 1
 
 
 def ranks(
@@ -63,6 +62,7 @@ def ranks(
     ends = deaths_by_rank(job)
     last = _end(job)
     states = tuple(_state(draft, found, ends.get(draft.rank), last) for draft in job.drafts)
+    own = _report(job, found, rules)
     starts = [state.first for state in states if state.first is not None]
     return RanksReport(
         sources=job.sources,
@@ -70,7 +70,7 @@ def ranks(
         files=job.files,
         bytes=job.bytes,
         failed=found.kind != "healthy",
-        verdict=Verdict(found.kind, found.ranks, found.title, found.certainty, found.why, _report(job, found, rules)),
+        verdict=Verdict(found.kind, found.ranks, found.title, found.certainty, found.why, advice(found, diagnosed=own is not None), own),
         world=job.world if job.world is not None else (max((draft.rank for draft in job.drafts), default=-1) + 1 or None),
         ranks=states,
         missing=missing,
@@ -207,16 +207,11 @@ def _document(draft: Draft, base: Base) -> Document:
         lines = tuple(line for owner, part in streams.split(document.lines).items() if owner.rank == draft.rank for line in part)
         document = Document(lines, tuple(tracebacks.parse(lines)), "log", path, document.total_lines, document.truncated)
     tail = tail_of(document)
-    return tail if api_failed(tail, base) else document
+    return tail if _fails(tail, base) else document
 
 
-def api_failed(document: Document, base: Base) -> bool:
+def _fails(document: Document, base: Base) -> bool:
     """Tell whether a part of a log alone shows the failure."""
     from aifix import api
 
     return api.diagnose_document(document, base=base).failed
-
-
-def said(found: Iterable[int]) -> str:
-    """Name ranks."""
-    return name_ranks(list(found))

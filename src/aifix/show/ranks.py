@@ -48,6 +48,7 @@ def render(report: RanksReport, *, width: int, colour: bool, verbose: bool = Fal
     page.verdict()
     page.ranks()
     page.rest()
+    page.advice()
     text = "\n".join(page.out) + "\n"
     own = report.verdict.report
     if own is not None and report.verdict.ranks:
@@ -208,6 +209,13 @@ class _Page:
         if lines:
             self.out.append("")
             self.out += [line for text in lines for line in hang(text, self.width, f"{MARGIN}{self.signs.dot} ")]
+
+    def advice(self) -> None:
+        if not self.report.verdict.advice:
+            return
+        self.out += ["", self.paint.strong(f"{MARGIN}next")]
+        for number, text in enumerate(self.report.verdict.advice, start=1):
+            self.out += hang(text, self.width, f"{MARGIN}{number}. ")
 
     def slow(self, slow: Sequence[Straggler], what: str) -> list[str]:
         if not slow:
