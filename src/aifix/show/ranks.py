@@ -112,8 +112,8 @@ class _Page:
             day = _day(start) != _day(end)
             text = f"{_clock(start, day=day)} {self.signs.dash} {_clock(end, day=day)} ({duration(end - start)})"
             lines = hang(text + (" UTC" if self.report.clock == "log" else ""), self.width, f"{MARGIN}timeline  ")
-            head = len(MARGIN) + len("timeline")
-            self.out += [self.paint.strong(lines[0][:head]) + self.paint.dim(lines[0][head:]), *map(self.paint.dim, lines[1:])]
+            word = len(MARGIN) + len("timeline")
+            self.out += [self.paint.strong(lines[0][:word]) + self.paint.dim(lines[0][word:]), *map(self.paint.dim, lines[1:])]
         else:
             self.out.append(self.paint.strong(f"{MARGIN}ranks"))
         names = [name for name, _, _ in rows]
