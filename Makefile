@@ -39,9 +39,10 @@ trust: $(VENV)/.test
 bench: $(VENV)/.installed
 	$(BIN)/python bench/run.py $(BENCH_ARGS)
 
+# never --quiet: mkdocs would not count the warnings that --strict ends with
 docs: $(VENV)/.docs
 	$(BIN)/python docs/generate.py build/handbook
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet --strict --clean -f build/handbook/mkdocs.yml
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean -f build/handbook/mkdocs.yml
 
 check: $(VENV)/.lint
 	$(BIN)/ruff check .

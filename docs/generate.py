@@ -113,7 +113,9 @@ def write(pages: list[Page], out: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(page.source(), encoding="utf-8", newline="\n")
     for name, text in schemas.files().items():
-        (out / "pages" / name).write_text(text, encoding="utf-8", newline="\n")
+        path = out / "pages" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8", newline="\n")
     for name in ASSETS:
         shutil.copytree(HERE / name, out / "pages" / name)
     configuration = {

@@ -49,12 +49,13 @@ def from_commonmark(text: str) -> str:
         at = len(line) - len(line.lstrip())
         item, opening = _ITEM.match(line), _FENCE.match(line)
         before = out[-1].strip() if out else ""
-        if line.strip() and (item or opening or not before or not columns):  # any other line goes on with its paragraph
+        inside = bool(columns)
+        if line.strip() and (item or opening or not before):  # any other line goes on with its paragraph, however it is indented
             while columns and at < columns[-1]:
                 columns.pop()
-            shift = max(0, 4 * len(columns) - columns[-1]) if columns else 0
+        shift = max(0, 4 * len(columns) - columns[-1]) if columns and at >= columns[-1] else 0
         if item:
-            if not columns and before and not _ITEM.match(out[-1]):
+            if not inside and before:
                 out.append("")
             out.append(" " * (4 * len(columns)) + _NUMBER.sub(r"\1.", line.lstrip()))
             columns.append(item.end())

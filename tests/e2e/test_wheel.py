@@ -17,7 +17,7 @@ def test_the_wheel_holds_rules_articles_and_the_compiled_base(wheel: Path) -> No
     for folder, target in {"rules": "aifix/_rules", "kb": "aifix/_kb", "tui/aifix_tui": "aifix_tui"}.items():
         files = [path.relative_to(ROOT / folder) for path in (ROOT / folder).rglob("*") if path.is_file() and path.suffix != ".pyc"]
         assert {f"{target}/{path.as_posix()}" for path in files} <= names
-    assert {f"aifix/_base/{name}" for name in ("cores.txt", "matcher.json", "texts.json")} <= names
+    assert {f"aifix/_base/{name}" for name in ("cores.txt", "matcher.json", "texts.json", "articles.json", "handbook.db")} <= names
     assert {"aifix/py.typed", "aifix/show/report.schema.json", "aifix/examples/cuda-oom.log"} <= names
     assert not [name for name in names if name.startswith(("tests/", "bench/", "src/"))]
     assert not [name for name in names if name.endswith((".pyc", ".pth"))]
@@ -90,6 +90,13 @@ def test_the_python_api_gives_the_same(here: Installed) -> None:
     code = "import aifix; r = aifix.diagnose('run.log'); print(r.failed, r.diagnoses[0].id)"
     told = subprocess.run([here.python, "-c", code], capture_output=True, text=True, check=True, cwd=here.folder, env=here.environ).stdout
     assert told == "True cuda.oom\n"
+
+
+def test_the_handbook_is_searched_without_making_an_index(here: Installed) -> None:
+    done = here.run("kb", "search", "cuda", "allocatr")
+    assert done.out.decode().startswith("cuda-allocator  "), done
+    assert "Reading the message" in here.run("kb", "show", "cuda-allocator").out.decode()
+    assert not list(here.folder.rglob("handbook-*.db"))
 
 
 def test_why_shows_the_derivation(here: Installed) -> None:

@@ -18,7 +18,7 @@ import msgspec
 from aifix.kb import articles as library
 from aifix.kb import index as indexes
 from aifix.kb.index import END, START
-from aifix.kb.words import STOP, words_of
+from aifix.kb.words import STOP, stem, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,6 +34,8 @@ READINGS = 4
 """Words that a mistyped one may mean."""
 STRANGE = 4.0
 """Weight of a word that stands nowhere."""
+PHRASE = 0.6
+"""What two words side by side tell beside the words themselves."""
 SHORT = 4
 """Words up to which a query is a question; a longer one is a pasted message, of which less has to fit."""
 MOST = 40
@@ -61,7 +63,10 @@ class Searcher:
     def __init__(self, index: Index) -> None:
         """Search an index."""
         self._index = index
-        self._named = [frozenset(words_of(f"{entry.name} {entry.title}")) for entry in index.entries]
+        self._named = [frozenset(map(stem, words_of(f"{entry.name} {entry.title}"))) for entry in index.entries]
+        self._stems: dict[str, int] = {}
+        for word, times in index.words.items():
+            self._stems[stem(word)] = max(times, self._stems.get(stem(word), 0))
 
     def search(self, text: str, *, most: int = 10, kind: str = "") -> list[Found]:
         """Find what words lead to, best first.
@@ -90,7 +95,7 @@ class Searcher:
         for first, second in itertools.pairwise(said):
             for number, told in self._index.phrases(f"{first} {second}").items():
                 if number in scores:
-                    scores[number] += told
+                    scores[number] += told * PHRASE
         need = 0.5 if len(asked) <= SHORT else 0.3
         ranked: list[tuple[float, int]] = []
         name = text.strip().lower()
@@ -109,7 +114,7 @@ class Searcher:
 
     def _weight(self, reading: dict[str, float]) -> float:
         """Give what a word is worth: the rarer the more."""
-        known = [self._index.words[word] for word in reading if word in self._index.words]
+        known = [self._stems[stem(word)] for word in reading if stem(word) in self._stems]
         return math.log(1 + len(self._index.entries) / max(known)) if known else STRANGE
 
     def _told(self, reading: dict[str, float]) -> dict[int, float]:
@@ -122,11 +127,11 @@ class Searcher:
     def _names(self, number: int, reading: dict[str, float]) -> float:
         """Tell how surely a word stands in an entry's name or title; bm25 hardly tells fields apart where all say the word."""
         named = self._named[number]
-        return max((likeness for word, likeness in reading.items() if word in named or (likeness == 1.0 and _begins(word, named))), default=0.0)
+        return max((likeness for word, likeness in reading.items() if stem(word) in named or (likeness == 1.0 and _begins(word, named))), default=0.0)
 
     def _readings(self, word: str) -> dict[str, float]:
         """Give the words that a typed one may mean, each with its likeness in 0..1."""
-        if word in self._index.words or (len(word) > 2 and any(other.startswith(word) for other in self._index.words)):
+        if word in self._index.words or stem(word) in self._stems or _begins(word, self._index.words):
             return {word: 1.0}
         if len(word) < 4 or word.isdigit():
             return {}
