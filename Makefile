@@ -18,7 +18,7 @@ PYTEST_ARGS ?= -n auto --dist loadgroup
 MARKS ?= not gpu and not thorough
 SOURCES := pyproject.toml hatch_build.py $(shell find src rules kb tui -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: demo test test-gpu bench trust check format clean
+.PHONY: lab-versions demo test test-gpu bench trust check format clean
 
 demo: $(VENV)/.installed
 	@log=$$($(BIN)/python -m aifix.examples cuda-oom) && echo "$$ cat $$log | aifix" && \
@@ -43,6 +43,10 @@ bench: $(VENV)/.installed
 docs: $(VENV)/.docs
 	$(BIN)/python docs/generate.py build/handbook
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean -f build/handbook/mkdocs.yml
+
+# the specimens under the oldest torch, one in the middle and the newest (gigabytes are loaded); VERSIONS_ARGS names interpreters instead
+lab-versions: $(VENV)/.editable
+	$(BIN)/python tests/lab/versions.py $(VERSIONS_ARGS)
 
 check: $(VENV)/.lint
 	$(BIN)/ruff check .

@@ -135,3 +135,47 @@ def new(context: click.Context, /, rule_id: str, folder: Path | None) -> None:
     for path in written:
         click.echo(path)
     click.echo(f"run it with: aifix lab run {rule_id} --verbose")
+
+
+@lab.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@click.option("--python", metavar="PATH", default="", help="The interpreter to measure with; this one by default.")
+@FOLDER
+@click.option("--page", type=click.Path(path_type=Path, dir_okay=False), help="Write the page of all figures there.")
+@click.pass_context
+def figures(context: click.Context, /, names: tuple[str, ...], folder: Path | None, **given: Any) -> None:
+    """Measure what fixes gain: the same work before and after.
+
+    Exit status: 1 when a claim does not hold, else 0.
+    """
+    from aifix import api
+    from aifix.lab import environment
+    from aifix.lab import figures as measuring
+    from aifix.lab.running import Runner
+
+    place = folder or specimens.find_folder()
+    if place is None:
+        note("no tests/specimens here or above; name the folder with --specimens")
+        context.exit(2)
+    try:
+        chosen = measuring.load_chosen(place, names)
+        measuring.check(chosen, api.rule_base())
+        target = environment.describe(_interpreter(given["python"]), [])
+    except (specimens.SpecimenError, environment.NoTargetError) as error:
+        note(str(error))
+        context.exit(2)
+    found = []
+    with Runner(target.python) as runner:
+        for one in chosen:
+            try:
+                measured = measuring.measure(one, runner)
+            except measuring.FigureError as error:
+                note(str(error))
+                context.exit(2)
+            found += measured
+            for row in measured:
+                values = f"{measuring.shown(row.before, row.unit):>10} → {measuring.shown(row.after, row.unit):>10}  {measuring.ratio(row):>7}"
+                click.echo(f"{row.figure:16} {row.what:32} {values}  {'yes' if row.holds else 'NO'}: {row.claim}")
+    if given["page"] is not None:
+        given["page"].write_text(measuring.page(found, target), "utf-8")
+    context.exit(0 if all(row.holds for row in found) else 1)

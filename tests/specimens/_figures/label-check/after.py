@@ -1,0 +1,20 @@
+"""The labels are checked once, before the first epoch, and what is out of range is left out."""
+
+import os
+
+import torch
+from torch import nn
+
+torch.manual_seed(int(os.environ["RUN"]))
+samples, labels = torch.rand(100, 4), torch.randint(0, 10, (100,))
+labels[42] = 10
+model = nn.Linear(4, 10)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+good = ((labels >= 0) & (labels < 10)).nonzero().squeeze(1)
+print("labels out of range:", 100 - len(good))
+for batch in good[torch.randperm(len(good))[:30]].split(10):
+    loss = nn.functional.cross_entropy(model(samples[batch]), labels[batch])
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+print("epoch done")
