@@ -25,10 +25,10 @@ NOT_REMEMBERED = "host.interrupted"
 
 def memory_of(options: dict[str, object], *, folder: str = "", again: bool = False) -> Memory | None:
     """Give the history that a command looks into; None where it is switched off."""
+    if not options.get("history", True) or os.environ.get("AIFIX_NO_HISTORY"):
+        return None
     from aifix.kb import memory
 
-    if not options.get("history", True) or memory.switched_off():
-        return None
     return memory.Memory(str(options.get("kb") or ""), folder=folder, again=again, say=note)
 
 

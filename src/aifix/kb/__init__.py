@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from aifix.kb.answers import OWN, record_outcome, unanswered
+    from aifix.kb.errors import StoreError
     from aifix.kb.exchange import export, merge
     from aifix.kb.figures import Statistics, statistics
     from aifix.kb.incidents import add, find, get, outcomes, recent, remove, remove_all
     from aifix.kb.memory import Memory
     from aifix.kb.nouns import Environment, Incident, Outcome
-    from aifix.kb.store import Store, StoreError, open_for_reading, open_store
+    from aifix.kb.store import Store, open_for_reading, open_store
 
 _HOMES = {
     "answers": ("OWN", "record_outcome", "unanswered"),
@@ -34,7 +35,8 @@ _HOMES = {
     "memory": ("Memory",),
     "nouns": ("Environment", "Incident", "Outcome"),
     "figures": ("Statistics", "statistics"),
-    "store": ("Store", "StoreError", "open_for_reading", "open_store"),
+    "errors": ("StoreError",),
+    "store": ("Store", "open_for_reading", "open_store"),
 }
 __all__ = [
     "OWN", "Environment", "Incident", "Memory", "Outcome", "Statistics", "Store", "StoreError", "add", "export", "find",

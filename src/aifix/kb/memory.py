@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from aifix.kb import pending
-from aifix.kb.store import Store, StoreError, open_for_reading, open_store
+from aifix.kb.errors import StoreError
 from aifix.rulebase import paths
 
 if TYPE_CHECKING:
@@ -17,17 +17,13 @@ if TYPE_CHECKING:
 
     from aifix.kb.nouns import Incident
     from aifix.kb.record import Run
+    from aifix.kb.store import Store
     from aifix.model import Report, Rule
     from aifix.reason.experience import Chance
 
 AGAIN = "it was started again unchanged"
 BRIEF = 0.3
 """Seconds to wait for a locked history while a report is waited for."""
-
-
-def switched_off() -> bool:
-    """Tell whether the environment forbids a history."""
-    return bool(os.environ.get("AIFIX_NO_HISTORY"))
 
 
 class Memory:
@@ -86,6 +82,7 @@ class Memory:
     def remember(self, report: Report, run: Run) -> Incident | None:
         """Write the incident of a failure, and mark its command as failed; None where it could not be written."""
         from aifix.kb import incidents, record
+        from aifix.kb.store import open_store
 
         self.close()  # the last one to close the file tidies up after the write, and a reader cannot
         try:
@@ -110,6 +107,7 @@ class Memory:
         """Note that a command that failed before has ended well now, and give its incidents with what changed, newest first."""
         from aifix.kb import changes, incidents, surroundings
         from aifix.kb.keys import command_key
+        from aifix.kb.store import open_store
         from aifix.probes import target
 
         key = command_key(run.arguments, run.folder)
@@ -153,6 +151,10 @@ class Memory:
     def _reading(self) -> Store | None:
         if not self._opened:
             self._opened = True
+            if not os.path.exists(self.path):  # noqa: PTH110 - SQLite is not even imported before the first failure
+                return None
+            from aifix.kb.store import open_for_reading
+
             try:
                 self._store = open_for_reading(self.path, patience=BRIEF)
             except StoreError as error:

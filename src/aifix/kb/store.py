@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from aifix.kb import schema
+from aifix.kb.errors import StoreError
 from aifix.rulebase import paths
 
 if TYPE_CHECKING:
@@ -24,10 +25,6 @@ PATIENCE = 2.0
 REMOTE = frozenset({"nfs", "nfs4", "cifs", "smb3", "smbfs", "lustre", "gpfs", "beegfs", "ceph", "fuse.sshfs", "9p", "afs", "panfs", "wekafs"})
 """File systems on which several machines may write: WAL needs memory that all writers share, so these get SQLite's classic journal."""
 _PLAIN = frozenset(b"/._-~:abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-
-
-class StoreError(Exception):
-    """The history cannot be used; the text says which file, why, and what to do."""
 
 
 class Store:
