@@ -8,6 +8,7 @@ line that says what.
 from __future__ import annotations
 
 import json
+import posixpath
 import shutil
 import sys
 from pathlib import Path
@@ -18,12 +19,12 @@ from aifix.kb import articles as library
 from aifix.kb.check import lint
 from site_pages import articles as article_pages
 from site_pages import commands, diagnoses, navigation, schemas
-from site_pages.page import Page, UndocumentedError
+from site_pages.page import Page, UndocumentedError, linked_from, relative
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from aifix.kb.articles import Articles
+    from aifix.kb.articles import Articles, Link
     from aifix.rulebase.source import Loaded
 
 HERE = Path(__file__).resolve().parent
@@ -48,7 +49,7 @@ def main(arguments: list[str]) -> int:
     except UndocumentedError as error:
         sys.stderr.write(f"docs: {error}\n")
         return 1
-    write(pages, out)
+    write(pages, out, library.load())
     sys.stdout.write(f"{len(pages)} pages in {out / 'pages'}\n")
     return 0
 
@@ -82,10 +83,22 @@ def written(folder: Path) -> list[Page]:
 
 
 def included(path: Path, target: str, title: str = "") -> Page:
-    """Read one Markdown file as a page."""
+    """Read one Markdown file as a page; its links to other files of the repository lead to their pages."""
     text = path.read_text("utf-8")
     heading = next((line.lstrip("# ").strip() for line in text.splitlines() if line.startswith("# ")), path.stem)
-    return Page(target, title or heading, article_pages.from_commonmark(text))
+    folder = path.parent.relative_to(ROOT) if path.is_relative_to(ROOT) else Path()
+    return Page(target, title or heading, article_pages.from_commonmark(library.relink(text, lambda link: _link(link, folder, target))))
+
+
+def _link(link: Link, folder: Path, start: str) -> str:
+    """Write a link of an included page; one to a file that is no page stays as it is, and ends the strict build."""
+    if link.kind == "rule":
+        return linked_from(start)(link.kind, link.target, link.text)
+    if link.kind in {"web", "file"}:
+        return f"[{link.text}]({link.target})"
+    file = posixpath.normpath((folder / f"{link.target}.md").as_posix())
+    page = INCLUDED[file][0] if file in INCLUDED else file.removeprefix("docs/")
+    return f"[{link.text}]({relative(page, start)}{f'#{link.anchor}' if link.anchor else ''})"
 
 
 def check_addresses(loaded: Iterable[Loaded], articles: Articles) -> None:
@@ -105,7 +118,7 @@ def check_addresses(loaded: Iterable[Loaded], articles: Articles) -> None:
             raise UndocumentedError(f"{where}: {address!r} is no address of the web")
 
 
-def write(pages: list[Page], out: Path) -> None:
+def write(pages: list[Page], out: Path, articles: Articles | None = None) -> None:
     """Write pages, assets and the configuration with its navigation."""
     shutil.rmtree(out / "pages", ignore_errors=True)
     for page in pages:
@@ -122,7 +135,7 @@ def write(pages: list[Page], out: Path) -> None:
         "INHERIT": str(HERE / "mkdocs.yml"),
         "docs_dir": str(out / "pages"),
         "site_dir": str(out / "site"),
-        "nav": navigation.of(pages),
+        "nav": navigation.of(pages, articles),
     }
     # JSON is YAML, and needs no writer of our own
     (out / "mkdocs.yml").write_text(json.dumps(configuration, indent=1, ensure_ascii=False) + "\n", encoding="utf-8", newline="\n")

@@ -9,11 +9,13 @@ from aifix.show import markdown
 from site_pages.page import Page, article_path, linked_from
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from aifix.kb.articles import Articles
+    from aifix.kb.articles import Article, Articles
 
 INDEX = "articles/index.md"
+NAMES = {"cuda": "CUDA", "node": "Node", "host": "The host", "hub": "Hugging Face", "method": "How to find a fault", "python": "Python packages"}
+"""Topics whose heading is more than their name."""
 _ITEM = re.compile(r"^(\s*)(?:[-*+]|\d+[.)])\s+")
 _NUMBER = re.compile(r"^(\d+)\)")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
@@ -25,13 +27,23 @@ def pages(articles: Articles) -> Iterator[Page]:
         path = article_path(article.name)
         yield Page(path, article.title, from_commonmark(markdown.article_page(article, linked=linked_from(path))), article.summary)
     parts = ["# Articles", "Background and how-to behind the diagnoses. In the terminal: `aifix kb search TEXT`, `aifix kb show NAME`."]
-    topics: dict[str, list[str]] = {}
-    for article in articles.values():
-        line = f"- [{markdown.one_line(article.title)}]({article.name}.md). {markdown.one_line(article.summary)}"
-        topics.setdefault(next(iter(article.topics), "other"), []).append(line)
-    for topic, listed in sorted(topics.items()):
-        parts += [f"## {markdown.one_line(topic.capitalize())}", "\n".join(listed)]
+    for topic, listed in by_topic(articles.values()).items():
+        lines = [f"- [{markdown.one_line(one.title)}]({one.name}.md). {markdown.one_line(one.summary)}" for one in listed]
+        parts += [f"## {markdown.one_line(topic_name(topic))}", "\n".join(lines)]
     yield Page(INDEX, "All articles", "\n\n".join(parts))
+
+
+def by_topic(articles: Iterable[Article]) -> dict[str, list[Article]]:
+    """Sort articles under their first topics."""
+    found: dict[str, list[Article]] = {}
+    for article in articles:
+        found.setdefault(next(iter(article.topics), "other"), []).append(article)
+    return dict(sorted(found.items()))
+
+
+def topic_name(topic: str) -> str:
+    """Say what a topic is called in a heading."""
+    return NAMES.get(topic, topic.capitalize())
 
 
 def from_commonmark(text: str) -> str:

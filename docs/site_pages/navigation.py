@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from site_pages import articles, commands, diagnoses, schemas
+from site_pages.page import article_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from aifix.kb.articles import Articles
     from site_pages.page import Page
 
 HOME = "index.md"
@@ -18,8 +20,14 @@ LAST = ("trust.md", "figures.md", "torch-versions.md")
 """Pages that stand first under "More", in this order, once somebody has written them."""
 
 
-def of(pages: Iterable[Page]) -> list[dict[str, Any]]:
-    """Lay out the navigation of some pages; each stands in it once."""
+def of(pages: Iterable[Page], library: Articles | None = None) -> list[dict[str, Any]]:
+    """Lay out the navigation of some pages; each stands in it once.
+
+    Args:
+        pages: the pages.
+        library: the articles, to sort theirs by topic.
+
+    """
     left = {page.path: page for page in pages}
 
     def take(path: str) -> list[dict[str, str]]:
@@ -38,7 +46,10 @@ def of(pages: Iterable[Page]) -> list[dict[str, Any]]:
         index = _bare(take(f"diagnoses/{family}/index.md"))
         sections.append({diagnoses.name_of(family): [*index, *folder(f"diagnoses/{family}")]})
     found.append({"Diagnoses": sections})
-    found.append({"Articles": [*_bare(take(articles.INDEX)), *folder("articles")]})
+    topics: list[Any] = _bare(take(articles.INDEX))
+    for topic, listed in articles.by_topic((library or {}).values()).items():
+        topics.append({articles.topic_name(topic): [entry for one in listed for entry in take(article_path(one.name))]})
+    found.append({"Articles": [*topics, *folder("articles")]})
     found.append({"Commands": [*_bare(take(commands.INDEX)), *folder("commands")]})
     found.append({"Contributing": [entry for path in GUIDES for entry in take(path)]})
     found.append({"Reference": [*(entry for path in REFERENCE for entry in take(path)), *folder("reference")]})

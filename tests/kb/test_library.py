@@ -104,6 +104,7 @@ def test_the_articles_of_this_tree_are_sound() -> None:
         ("(rule:cuda.oom)", "(rule:cuda.none)", "links to cuda.none, which is no rule"),
         ("(other.md#part)", "(missing.md)", "links to missing.md, which is no article"),
         ("https://example.org/a", "http://example.org/a", "no https:// address"),
+        ("(other.md#part)", "(picture.png)", "it links to picture.png"),
         ("summary: What it does.", "summary: ''", "the summary has 0 characters"),
         ("rules: [cuda.oom]", "rules: []", "it names no rule"),
     ],

@@ -63,7 +63,7 @@ class Article(msgspec.Struct, frozen=True):
 
 
 class Link(msgspec.Struct, frozen=True):
-    """A link in a body. `kind` says where to: a `rule` (`target` is its id), an `article` (its name), or the `web` (the address)."""
+    """A link in a body. `kind` says where to: a `rule` (`target` is its id), an `article` (its name), the `web` (the address), or a `file`."""
 
     kind: str
     target: str
@@ -272,7 +272,7 @@ def link(text: str, target: str) -> Link:
     if "://" in target or target.startswith(("mailto:", "#")):
         return Link("web", target, text)
     path, _, anchor = target.partition("#")
-    return Link("article", path.removesuffix(".md"), text, anchor)
+    return Link("article", path.removesuffix(".md"), text, anchor) if path.endswith(".md") else Link("file", target, text)
 
 
 def relink(body: str, written: Callable[[Link], str]) -> str:

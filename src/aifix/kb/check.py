@@ -58,6 +58,8 @@ def _problems(article: Article, names: Collection[str], rules: Collection[str]) 
             yield f"rule:{link.target}", f"it links to {link.target}, which is no rule"
         elif link.kind == "article" and link.target not in names:
             yield f"({link.target}", f"it links to {link.target}.md, which is no article"
+        elif link.kind == "file":
+            yield f"({link.target}", f"it links to {link.target}; an article links to articles, rules and https:// addresses"
         elif link.kind == "web" and not link.target.startswith(("https://", "#")):
             yield link.target, f"the link {link.target} is no https:// address"
 

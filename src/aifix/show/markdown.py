@@ -263,7 +263,7 @@ def article_page(article: Article, *, linked: Linked = plain) -> str:
     def anew(link: library.Link) -> str:
         return (
             f"[{link.text}]({link.target})"
-            if link.kind == "web"
+            if link.kind in {"web", "file"}
             else linked(link.kind, link.target + f"#{link.anchor}" * bool(link.anchor), link.text)
         )
 
