@@ -67,6 +67,12 @@ def test_one_is_shown_whole(filled: Path) -> None:
     assert aifix(filled, "history", "show", "99").status == 2
 
 
+def test_a_failure_that_came_again_says_so(store: kb.Store, home: Path) -> None:
+    for number in range(3):
+        kb.add(store, incident(at=NOW + number, seconds=10.0))
+    assert "met         3 times since 2026-09-21 (also failure 3, 1), 30 s in all" in aifix(home, "history", "show", "2", TZ="UTC").out
+
+
 def test_figures_are_drawn(filled: Path) -> None:
     text = aifix(filled, "history", "stats").out
     assert text.startswith("61 failures, ")

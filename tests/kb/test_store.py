@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -164,6 +165,36 @@ def test_a_full_disk(home: Path, room: int) -> None:
     assert "not in the history" in lines[0]
     assert diagnosed(aifix(home, "--remember", data=CRASH)) == []  # there is room again
     assert aifix(home, "history", "stats").out.startswith("1 failure")
+
+
+DISK = """
+set -e
+mount -t tmpfs -o size=120k none "$AIFIX_HOME"
+aifix() { "$PYTHON" -m aifix "$@" 2>&1 >/dev/null | grep -e ^aifix: -e 'You met' || true; }
+echo full; aifix --remember < "$LOG"
+mount -o remount,size=4m "$AIFIX_HOME"
+echo room; aifix --remember < "$LOG"
+mount -o remount,ro "$AIFIX_HOME"
+echo read-only; aifix --remember < "$LOG"
+"$PYTHON" -m aifix history stats | head -1
+"""
+
+
+@linux
+def test_a_small_disk_and_a_read_only_one(home: Path) -> None:
+    home.mkdir()
+    (home.parent / "run.log").write_text(CRASH)
+    more = environ(home, PYTHON=sys.executable, LOG=str(home.parent / "run.log"))
+    alone = ["unshare", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
+    if shutil.which("unshare") is None or subprocess.run([*alone, "mount", "-t", "tmpfs", "none", home], capture_output=True, check=False).returncode:
+        pytest.skip("no file system may be mounted here")
+    done = subprocess.run([*alone, "bash", "-c", DISK], capture_output=True, text=True, timeout=120, check=False, env=more)
+    lines = done.stdout.splitlines()
+    assert lines[0] == "full", done
+    assert "the disk or a quota is full" in lines[1]
+    assert lines[2:4] == ["room", "read-only"]
+    assert "history.db is read-only" in lines[4]
+    assert lines[5].startswith("1 failure, ")  # what is there can still be read
 
 
 def test_a_locked_file(home: Path) -> None:

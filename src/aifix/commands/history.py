@@ -67,12 +67,13 @@ def show(context: click.Context, /, number: int | None, *, verbose: bool, kb: st
             _missing(context, store, number)
             return
         outcomes = base.outcomes(store, incident.uid)
+        met = base.alike(store, incident.fingerprint, 1000)
     if form == "json":
-        _json({"incident": incident, "outcomes": outcomes})
+        _json({"incident": incident, "outcomes": outcomes, "alike": [one.number for one in met]})
         return
     from aifix.show.history import render_incident
 
-    click.echo(render_incident(incident, outcomes, _display(colour), verbose=verbose), nl=False, color=colour)
+    click.echo(render_incident(incident, outcomes, _display(colour), met=met, verbose=verbose), nl=False, color=colour)
 
 
 @history.command()

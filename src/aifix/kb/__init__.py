@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from aifix.kb.errors import StoreError
     from aifix.kb.exchange import export, merge
     from aifix.kb.figures import Statistics, statistics
-    from aifix.kb.incidents import add, find, get, outcomes, recent, remove, remove_all
+    from aifix.kb.incidents import add, alike, find, get, outcomes, recent, remove, remove_all
     from aifix.kb.memory import Memory
     from aifix.kb.nouns import Environment, Incident, Outcome
     from aifix.kb.store import Store, open_for_reading, open_store
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "answers": ("OWN", "record_outcome", "unanswered"),
     "exchange": ("export", "merge"),
-    "incidents": ("add", "find", "get", "outcomes", "recent", "remove", "remove_all"),
+    "incidents": ("add", "alike", "find", "get", "outcomes", "recent", "remove", "remove_all"),
     "memory": ("Memory",),
     "nouns": ("Environment", "Incident", "Outcome"),
     "figures": ("Statistics", "statistics"),
@@ -39,7 +39,7 @@ _HOMES = {
     "store": ("Store", "open_for_reading", "open_store"),
 }
 __all__ = [
-    "OWN", "Environment", "Incident", "Memory", "Outcome", "Statistics", "Store", "StoreError", "add", "export", "find",
+    "OWN", "Environment", "Incident", "Memory", "Outcome", "Statistics", "Store", "StoreError", "add", "alike", "export", "find",
     "get", "merge", "open_for_reading", "open_store", "outcomes", "recent", "record_outcome", "remove", "remove_all", "statistics", "unanswered",
 ]  # fmt: skip
 

@@ -211,7 +211,8 @@ def _sentence(path: str, error: sqlite3.Error) -> str:
     said = str(error)
     if "locked" in said:
         return f"{path} is locked by another process; try again"
-    if "readonly" in said or "read-only" in said:
+    folder = os.path.dirname(os.path.abspath(path))  # noqa: PTH100, PTH120
+    if "readonly" in said or "read-only" in said or ("unable to open" in said and os.path.isdir(folder) and not os.access(folder, os.W_OK)):  # noqa: PTH112
         return f"{path} is read-only; name another file with --kb FILE, or another folder in AIFIX_HOME"
     if "full" in said:
         return f"{path} cannot grow: the disk or a quota is full"

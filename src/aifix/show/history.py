@@ -45,8 +45,17 @@ def render_list(found: Sequence[Incident], answers: dict[str, str], display: Dis
     return page.text()
 
 
-def render_incident(one: Incident, outcomes: Sequence[Outcome], display: Display, *, verbose: bool = False) -> str:
-    """Lay out everything that is known of an incident."""
+def render_incident(one: Incident, outcomes: Sequence[Outcome], display: Display, *, met: Sequence[Incident] = (), verbose: bool = False) -> str:
+    """Lay out everything that is known of an incident.
+
+    Args:
+        one: the incident.
+        outcomes: what was said about its fixes.
+        display: what the stream can show.
+        met: the incidents of the same failure, itself among them, newest first.
+        verbose: name all packages.
+
+    """
     page = _Page(display)
     page.strong(*hang(f"{sanitise(one.diagnosis)}: {sanitise(one.title)}", page.width, f"{one.number}  "))
     page.row("when", f"{when(one.at)}, {'attempt ' + str(one.attempt) + ', ' if one.attempt > 1 else ''}{_how(one)}")
@@ -57,6 +66,11 @@ def render_incident(one: Incident, outcomes: Sequence[Outcome], display: Display
     page.row("at", one.location)
     page.row("took", duration(one.seconds) if one.seconds else "")
     page.row("exit status", "" if one.status is None else str(one.status))
+    if len(met) > 1:
+        others = ", ".join(str(other.number) for other in met if other.number != one.number)
+        page.row(
+            "met", f"{len(met)} times since {day(met[-1].at)} (also failure {others[:120]}), {duration(sum(other.seconds for other in met))} in all"
+        )
     page.row("beside it", ", ".join(one.also))
     page.section("the lines that prove it", [f"{item.line}  {item.text}" for item in one.evidence])
     page.section("facts", [f"{name} = {fact.text}" for name, fact in one.facts.items()])
