@@ -1,0 +1,1 @@
+module.exports = () => `chart on core ${require("@app/core").version}`;

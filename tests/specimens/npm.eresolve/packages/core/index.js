@@ -1,0 +1,1 @@
+exports.version = "2.0.0";

@@ -1,0 +1,3 @@
+const suffix = await Promise.resolve("!");
+
+export default (text) => text.toUpperCase() + suffix;

@@ -1,0 +1,4 @@
+// Started before anything was installed.
+const pad = require("padding");
+
+console.log(`loss ${pad("0.31", 8)}`);

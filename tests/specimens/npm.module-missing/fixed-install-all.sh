@@ -1,0 +1,2 @@
+# Install what package.json lists.
+npm install && npm ci && node fail.js

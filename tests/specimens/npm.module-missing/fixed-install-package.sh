@@ -1,0 +1,2 @@
+# Install the package that is missing.
+npm install padding && node fail.js

@@ -1,0 +1,1 @@
+module.exports = (text, width) => String(text).padStart(width);

@@ -1,0 +1,1 @@
+{"targets": [{"target_name": "sum", "sources": ["sum.cc"]}]}

@@ -1,0 +1,3 @@
+const _ = require("lodash");
+
+module.exports = (runs) => _.pluck(_.sortBy(runs, "loss"), "name");
