@@ -100,6 +100,67 @@ def test_the_command_line_overrides_the_default(program: Path) -> None:
     assert (report.diagnoses[0].facts["batch"].value, report.diagnoses[0].facts["batch"].origin) == (16, "command line, line 1")
 
 
+TRAINER = """\
+from transformers import Trainer, TrainingArguments
+args = TrainingArguments(
+    output_dir="out",
+    per_device_train_batch_size=16,
+    gradient_accumulation_steps=4,
+)
+trainer = Trainer(model=model, args=args, train_dataset=data)
+trainer.train()
+"""
+LIGHTNING = """\
+import lightning as L
+loader = DataLoader(train, batch_size=64, num_workers=4)
+trainer = L.Trainer(max_epochs=5, accumulate_grad_batches=3)
+trainer.fit(model, loader)
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "text", "head", "fix", "title", "parts"),
+    [
+        (PROGRAM, 11, "loss = model(x)", "$ python train.py --batch-size 128\n", "smaller-batch", "from 128 to 64",
+         ['train.py:3: p.add_argument("--batch-size", "-b", type=int, default=64)', "python train.py --batch-size 64", "batch_size = 64  # was 128"]),
+        (PROGRAM, 11, "loss = model(x)", "", "smaller-batch", "from 64 to 32", ["train.py:3: p.add_argument", "batch_size = 32  # was 64"]),
+        (TRAINER, 8, "trainer.train()", "", "smaller-batch-trainer", "per device from 16 to 8",
+         ["train.py:4: per_device_train_batch_size=16,", "TrainingArguments(..., per_device_train_batch_size=8, gradient_accumulation_steps=8)"]),
+        (PROGRAM.replace("--batch-size", "--per_device_train_batch_size"), 11, "loss = model(x)", "$ accelerate launch train.py --per_device_train_batch_size=8\n",
+         "smaller-batch", "from 8 to 4", ["accelerate launch train.py --per_device_train_batch_size=4 --gradient_accumulation_steps 2"]),
+        (LIGHTNING, 4, "trainer.fit(model, loader)", "", "smaller-batch-lightning", "from 64 to 32",
+         ["train.py:2: loader = DataLoader(train, batch_size=64, num_workers=4)", "DataLoader(..., batch_size=32)", "accumulate_grad_batches=6)"]),
+    ],
+)  # fmt: skip
+def test_fixes_quote_the_users_line_and_speak_of_its_values(
+    program: Path, *, source: str, line: int, text: str, head: str, fix: str, title: str, parts: list[str]
+) -> None:
+    program.write_text(source, "utf-8")
+    first = api.diagnose_text(log_of(program, line, text, head), genre="log").diagnoses[0].fixes[0]
+    assert first.id == fix
+    assert title in first.title
+    said = "\n".join(action.text for action in first.do)
+    for part in parts:
+        assert part in said
+    assert "batch-size" in [action.text for action in first.do if action.kind == "patch"]
+
+
+@pytest.mark.parametrize(
+    ("line", "wanted"),
+    [
+        ("$ python t.py --bs 1", ""),
+        ("$ python t.py --lr 1", ""),
+        ("$ python t.py -b=4 --accum_iter 2", "python t.py -b=2 --accum_iter 4"),
+        ("$ python t.py data.batch_size=32 name=x", "python t.py data.batch_size=16 name=x"),
+        ("$ torchrun --nproc_per_node 2 t.py --batch_size 5", "torchrun --nproc_per_node 2 t.py --batch_size 2"),
+        ("$ python t.py --batch_size", ""),
+    ],
+)
+def test_the_command_with_a_smaller_batch(line: str, wanted: str) -> None:
+    facts = command_line.read(intake.read(f"{line}\n".encode(), genre="log")).facts
+    assert (facts["smaller_command"].text if "smaller_command" in facts else "") == wanted
+
+
 def test_a_changed_line_is_said_and_nothing_is_read(program: Path) -> None:
     report = api.diagnose_text(log_of(program, 11, "loss = model(x, y)"), genre="log")
     facts = report.diagnoses[0].facts

@@ -16,6 +16,8 @@ HEAD = 300
 """Lines at the start of a log in which its command may stand."""
 LONGEST = 4000
 """Characters of a command line."""
+LONGEST_SHOWN = 400
+"""Characters of a command that is written again."""
 _COMMAND = (
     r"(?:^|[$#>%❯+]\s+|cmd:? |Command ')(?P<command>(?:[A-Z_][A-Z0-9_]*=\S+\s+)*"
     r"(?:\S*/)?(?:python[\d.]*|torchrun|accelerate\s+launch|deepspeed|uv\s+run|poetry\s+run|srun|mpirun|horovodrun)\s+\S.*)$"
@@ -103,7 +105,36 @@ def _parse(words: list[str], origin: str) -> Called:
         fact_name = NAMES.get(option)
         if fact_name is not None and (fact_name == "precision") == isinstance(fact.value, str) and fact.value is not True:
             facts.setdefault(fact_name, fact)
+    smaller = _smaller(words, at)
+    if smaller:
+        facts["smaller_command"] = Fact(smaller, smaller, None, origin)
     return Called(words[at], options, facts)
+
+
+def _smaller(words: list[str], at: int) -> str:
+    """Write the command again with half the batch, and twice the accumulation where that is an option of it; empty where it names no batch."""
+    import shlex
+
+    again, changed = list(words), {"batch": False, "accumulation": False}
+    trainer = False
+    for place in range(at + 1, len(words)):
+        name, equals, value = words[place].lstrip("-").partition("=")
+        fact = NAMES.get(name.replace("-", "_").rpartition(".")[2])
+        if fact not in changed or not (words[place].startswith("-") or equals):
+            continue
+        if not equals:
+            value = words[place + 1] if place + 1 < len(words) else ""
+        if not value.isdigit() or (fact == "batch" and int(value) < 2):
+            continue
+        other = str(int(value) // 2 if fact == "batch" else int(value) * 2)
+        again[place if equals else place + 1] = words[place][: -len(value)] + other if equals else other
+        changed[fact] = True
+        trainer = trainer or "per_device_train" in name
+    if not changed["batch"]:
+        return ""
+    if trainer and not changed["accumulation"]:
+        again += ["--gradient_accumulation_steps", "2"]
+    return shlex.join(again) if len(" ".join(again)) < LONGEST_SHOWN else ""
 
 
 def _fact(text: str, origin: str) -> Fact:

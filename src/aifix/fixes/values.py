@@ -24,8 +24,14 @@ TRAINER = {"per_device_train_batch_size": "batch", "gradient_accumulation_steps"
            "strategy": "strategy"}  # fmt: skip
 POSITIONS = {"DataLoader": ("dataset", "batch_size", "shuffle", "sampler", "batch_sampler", "num_workers")}
 NAMES = frozenset({*LOADER.values(), *TRAINER.values(), "autocast", "grad_scaler", "clears_gradients", "optimizer", "batch_size",
-                   "num_workers", "source_changed", "sequence", "epochs"})  # fmt: skip
+                   "num_workers", "source_changed", "sequence", "epochs", "trainer", "batch_line", "smaller_command"})  # fmt: skip
 """Every fact that a source or a command line may give: conditions of any rule may ask for them."""
+
+
+LONGEST = 120
+"""Characters of a line that is quoted."""
+LIGHTNING = frozenset({"max_epochs", "max_steps", "accelerator", "devices", "accumulate_grad_batches", "precision", "strategy", "fast_dev_run"})
+"""Arguments by which Lightning's Trainer is told from transformers'."""
 
 
 class Read(NamedTuple):
@@ -50,10 +56,15 @@ def read(source: SourceFile, options: Mapping[str, Fact]) -> dict[str, Fact]:
         return {}
     reader = _Reader(tree, options)
     name = os.path.basename(source.path)
+    lines = source.data.decode("utf-8-sig", "replace").splitlines()
     found: dict[str, Fact] = {}
     for fact, item in reader.values():
         if fact in found:
             continue
+        if fact == "batch" and 0 < item.line <= len(lines):
+            text = " ".join(lines[item.line - 1].split())
+            shown = f"{name}:{item.line}: {text if len(text) <= LONGEST else text[: LONGEST - 2] + ' …'}"
+            found["batch_line"] = Fact(shown, shown, None, f"{name}:{item.line}")
         if item.given is not None:
             found[fact] = item.given
         elif isinstance(item.value, (bool, int, float, str)) and len(str(item.value)) < 80:
@@ -148,6 +159,10 @@ class _Reader:
             name = called(call)
             if name.endswith(("TrainingArguments", "Trainer", "SFTConfig", "Config")):
                 yield from self._keywords(call, TRAINER)
+                if name.endswith(("TrainingArguments", "SFTConfig")):
+                    yield "trainer", Read("transformers", call.lineno)
+                elif name == "Trainer" and LIGHTNING & {keyword.arg for keyword in call.keywords}:
+                    yield "trainer", Read("lightning", call.lineno)
             elif name in OPTIMIZERS:
                 yield "optimizer", Read(name, call.lineno)
                 yield from self._keywords(call, {"lr": "lr"}, ("params", "lr"))
