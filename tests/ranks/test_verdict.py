@@ -62,6 +62,17 @@ def table(entries: list[tuple[int, int, str]], first: int) -> str:
     )
 
 
+def prefixed(rank: int, text: str) -> str:
+    """What torch prints of a rank's traceback."""
+    return "".join(f"[rank{rank}]: {line}\n" for line in text.splitlines())
+
+
+WAITED = LOST.replace(
+    "pair.cc:553] Connection closed by peer [10.0.0.3]:51635", "unbound_buffer.cc:78] Timed out waiting 600000ms for recv operation to complete"
+)
+FORCED = (
+    "W0302 10:00:30.1 99 torch/distributed/elastic/multiprocessing/api.py:1047] Unable to shutdown process 101 via 15, forcefully exiting via 9\n"
+)
 CASES: dict[str, tuple[dict[str, str], str, tuple[int, ...]]] = {
     "one failed by itself, the others lost it": (
         {"rank_0.log": STEPS + LOST, "rank_1.log": STEPS + KEY, "rank_2.log": STEPS + LOST},
@@ -121,6 +132,16 @@ CASES: dict[str, tuple[dict[str, str], str, tuple[int, ...]]] = {
             "rank_1.log": STEPS[:900],
         },
         "frozen",
+        (1,),
+    ),
+    "in one file without prefixes, one did not end when asked": (
+        {"job.log": STEPS + prefixed(0, WAITED) + prefixed(2, WAITED) + FORCED + table([(0, 1, ""), (1, -9, "SIGKILL"), (2, 1, "")], first=0)},
+        "frozen",
+        (1,),
+    ),
+    "in one file without prefixes, one was killed": (
+        {"job.log": STEPS + prefixed(0, LOST) + prefixed(2, LOST) + table([(0, -15, "SIGTERM"), (1, -9, "SIGKILL"), (2, 1, "")], first=1)},
+        "killed",
         (1,),
     ),
     "nothing failed": ({f"rank_{rank}.log": STEPS + "training finished\n" for rank in range(3)}, "healthy", ()),

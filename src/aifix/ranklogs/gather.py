@@ -59,6 +59,7 @@ class Job(NamedTuple):
     skews: dict[str, tuple[float, int]]
     attempts: tuple[int, ...]
     timed: bool
+    shared: bool
     notes: tuple[str, ...]
 
 
@@ -102,7 +103,7 @@ def gather(paths: Sequence[str], base: Base, *, attempt: int | None = None, jobs
         sources=tuple(paths),
         layout=layout,
         files=len(named),
-        bytes=sum({one.named.path: one.bytes for one in readings if one.bytes}.values()),
+        bytes=_size(named),
         drafts=tuple(sorted((_draft(rank, mine) for rank, mine in placed.items()), key=lambda draft: draft.rank)),
         others=tuple(others),
         deaths=deaths,
@@ -110,6 +111,7 @@ def gather(paths: Sequence[str], base: Base, *, attempt: int | None = None, jobs
         skews=skews,
         attempts=attempts,
         timed=any(one.last is not None for mine in placed.values() for one in mine),
+        shared=any(one.shared for one in readings),
         notes=tuple(notes),
     )
 

@@ -182,10 +182,7 @@ def _lost_or_waited(job: Job, _drafts: dict[int, Draft], ends: dict[int, Death])
     quiet = [draft for draft in job.drafts if draft.complaint in {"none", "ended"}]
     absent = missing_of(job)
     if not quiet and absent:
-        text = "lost it" if lost and not waited else "waited for it in vain"
-        return Judgement(
-            "missing", absent, f"{_said(absent)} left no log, and its peers {text}", "likely", ("every rank with a log complains of another",)
-        )
+        return _unheard(job, absent, ends, waited)
     if not quiet:
         return None
     ended_by_launcher = {draft.rank for draft in quiet if draft.complaint == "ended" or _ended(ends.get(draft.rank))}
@@ -209,6 +206,23 @@ def _lost_or_waited(job: Job, _drafts: dict[int, Draft], ends: dict[int, Death])
         )
     why.append(f"{name_ranks(lost)} lost the connection to a peer")
     return Judgement("vanished", ranks, f"{_said(ranks)} ended without a word", certainty, tuple(why))
+
+
+def _unheard(job: Job, absent: tuple[int, ...], ends: dict[int, Death], waited: Sequence[int]) -> Judgement:
+    """Ranks of which there is no log, or not one line in the file that all share, while every other one complains."""
+    text = "waited for it in vain" if waited else "lost it"
+    if not job.shared:
+        return Judgement(
+            "missing", absent, f"{_said(absent)} left no log, and its peers {text}", "likely", ("every rank with a log complains of another",)
+        )
+    forced = tuple(rank for rank in absent if rank in ends and ends[rank].forced)
+    ranks = forced or absent
+    why = ["the log holds no error of it, and every other rank complains of another" if len(ranks) == 1 else "the log holds no error of them"]
+    if forced:
+        why.append("it did not react when the launcher asked it to end, and had to be killed")
+    kind: Kind = "frozen" if waited else "vanished"
+    title = f"{_said(ranks)} fell silent, and its peers {text}" if waited else f"{_said(ranks)} ended without a word, and its peers {text}"
+    return Judgement(kind, ranks, title, "proven" if forced else "likely" if len(ranks) == 1 else "open", tuple(why))
 
 
 def _left(well: Sequence[Draft], waited: Sequence[int], lost: Sequence[int]) -> Judgement:

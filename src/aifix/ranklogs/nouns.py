@@ -164,5 +164,6 @@ class RanksReport(msgspec.Struct, frozen=True, kw_only=True):
     start: float | None = None
     end: float | None = None
     clock: Literal["log", "file", "none"] = "none"
+    shared: bool = False
     attempts: tuple[int, ...] = ()
     notes: tuple[str, ...] = ()

@@ -79,6 +79,7 @@ def ranks(
         start=min(starts, default=None),
         end=last,
         clock="log" if job.timed else "file" if last is not None else "none",
+        shared=job.shared,
         attempts=job.attempts,
         notes=job.notes,
     )

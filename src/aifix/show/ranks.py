@@ -27,7 +27,7 @@ _WORDS: dict[Role, str] = {
     "failed": "failed too",
     "follower": "followed",
     "silent": "silent",
-    "missing": "no log",
+    "missing": "unheard",
     "well": "well",
     "unclear": "no error",
 }
@@ -52,7 +52,8 @@ def render(report: RanksReport, *, width: int, colour: bool, verbose: bool = Fal
     text = "\n".join(page.out) + "\n"
     own = report.verdict.report
     if own is not None and report.verdict.ranks:
-        text += "\n" + page.paint.strong(f"what the log of rank {report.verdict.ranks[0]} says") + "\n"
+        speaker = "the launcher" if report.verdict.kind == "killed" else f"the log of rank {report.verdict.ranks[0]}"
+        text += "\n" + page.paint.strong(f"what {speaker} says") + "\n"
         text += terminal.render(own, width=width, colour=colour, verbose=verbose, encoding=encoding)
     return fit_encoding(text, encoding)
 
@@ -204,7 +205,8 @@ class _Page:
             told = f"by {counted(skew.events, 'step')} that they share; taken off above"
             lines.append(f"the clock of {sanitise(skew.name)} is {duration(abs(skew.seconds))} {way} the others', {told}")
         if report.missing:
-            lines.append(f"{name_ranks(report.missing, report.world)} left no log: ask for {'it' if len(report.missing) == 1 else 'them'}")
+            asked = "" if report.shared else f": ask for {'it' if len(report.missing) == 1 else 'them'}"
+            lines.append(f"{name_ranks(report.missing, report.world)} {'printed no line that names it' if report.shared else 'left no log'}{asked}")
         lines += [sanitise(note) for note in report.notes]
         if lines:
             self.out.append("")
