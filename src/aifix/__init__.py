@@ -12,13 +12,14 @@ if TYPE_CHECKING:
 
     from aifix.api import diagnose, diagnose_text
     from aifix.flight_recorder import flight
+    from aifix.memory_snapshot import snapshot
     from aifix.model import Report
     from aifix.probes.measure import model_memory
     from aifix.ranklogs.report import ranks
     from aifix.watching.here import watch
 
 __version__ = "0.1.0"
-__all__ = ["Report", "__version__", "diagnose", "diagnose_text", "flight", "model_memory", "ranks", "watch"]
+__all__ = ["Report", "__version__", "diagnose", "diagnose_text", "flight", "model_memory", "ranks", "snapshot", "watch"]
 
 
 def __getattr__(name: str) -> "Any":
@@ -31,6 +32,10 @@ def __getattr__(name: str) -> "Any":
         from aifix.flight_recorder import flight
 
         return flight
+    if name == "snapshot":
+        from aifix.memory_snapshot import snapshot
+
+        return snapshot
     if name == "ranks":
         from aifix.ranklogs.report import ranks
 

@@ -36,6 +36,10 @@ class Lazy(click.Group):
         "watch": ("aifix.commands.watch:watch", "Run a training as it is, and say while it runs what goes wrong with it."),
         "lab": ("aifix.commands.lab:lab", "Run specimens: programs that really fail, and their fixes."),
         "kb": ("aifix.commands.kb:kb", "Search and read the handbook: articles, and a page for every rule."),
+        "snapshot": (
+            "aifix.commands.snapshot:snapshot",
+            "Read a CUDA memory snapshot: what stood at the peak and whose it was, what leaks, fragmentation.",
+        ),
         "flight": ("aifix.commands.flight:flight", "Read PyTorch flight-recorder dumps: in which collective the ranks disagree, who is behind."),
         "ranks": ("aifix.commands.ranks:ranks", "Read the logs of a job's ranks together: who failed first and why, who is silent or slow."),
         "rules": ("aifix.commands.rules:rules", "List, show, check and write rules."),

@@ -1,0 +1,134 @@
+"""What a memory snapshot shows, for a person."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from aifix.memory_snapshot import words
+from aifix.show import terminal
+from aifix.show.layout import NARROWEST, Paint, counted, hang, hang_parts, signs_for
+from aifix.show.safe import fit_encoding, sanitise
+
+if TYPE_CHECKING:
+    from aifix.memory_snapshot.verdict import Device, Snapshot
+
+MARGIN = "  "
+HOLDERS = 8
+BAR = 24
+POOLS = 6
+
+
+def render(snapshot: Snapshot, *, width: int, colour: bool, verbose: bool = False, encoding: str = "utf-8") -> str:
+    """Lay the verdict out as text that ends with a line feed.
+
+    Args:
+        snapshot: what was found.
+        width: columns of the terminal.
+        colour: whether to use colours; nothing is said by colour alone.
+        verbose: show more stacks, and every fix.
+        encoding: what the stream can print.
+    """
+    page = _Page(snapshot, max(width, NARROWEST), Paint(colour=colour), encoding, verbose=verbose)
+    for device in snapshot.devices:
+        page.device(device)
+    page.diagnoses()
+    return fit_encoding("\n".join(page.out).strip("\n") + "\n", encoding)
+
+
+class _Page:
+    """The lines as they are laid out."""
+
+    def __init__(self, snapshot: Snapshot, width: int, paint: Paint, encoding: str, *, verbose: bool) -> None:
+        self.snapshot = snapshot
+        self.width = width
+        self.paint = paint
+        self.encoding = encoding
+        self.signs = signs_for(encoding)
+        self.verbose = verbose
+        self.out: list[str] = []
+
+    def line(self, text: str, first: str = MARGIN, rest: str = MARGIN * 2) -> None:
+        self.out += hang(sanitise(text), self.width, first, rest)
+
+    def heading(self, text: str) -> None:
+        self.out += ["", self.paint.strong(f"{MARGIN}{text}")]
+
+    def device(self, device: Device) -> None:
+        """Show one device."""
+        about = [f"device {device.device}", counted(device.events, "event")]
+        about += [f"over {device.seconds:.1f} s"] if device.seconds else []
+        about.append(counted(device.now.segments, "segment"))
+        self.out += ["", *[self.paint.dim(line) for line in hang_parts(about, self.width, "aifix: ", self.signs.dot)]]
+        when = (
+            f", at event {device.peak_event:,} ({device.peak_time / 1e6:.2f} s)"
+            if device.peak_event >= 0
+            else ", as it stands: nothing was recorded before"
+        )
+        self.out += [self.paint.strong(line) for line in hang(f"peak {words.size(device.peak)}{when}", self.width, "", MARGIN)]
+        self.kinds(device)
+        self.holders(device)
+        self.reserve(device)
+        self.pools(device)
+        if device.leaks:
+            self.heading("what never comes down")
+            for leak in device.leaks if self.verbose else device.leaks[:HOLDERS]:
+                self.line(f"{words.size(leak.bytes):>11}  {leak.kind}, {counted(leak.blocks, 'block')}, {words.place(leak.frames)}", MARGIN, " " * 15)
+
+    def kinds(self, device: Device) -> None:
+        """Show the peak by kind of memory."""
+        total = sum(device.kinds.values()) or 1
+        mark = "█" if self.signs.failed == "✗" else "#"
+        self.out.append("")
+        for kind, amount in sorted(device.kinds.items(), key=lambda item: -item[1]):
+            share = amount / total
+            bar = mark * max(1, round(share * BAR))
+            self.out.append(f"{MARGIN}{kind:<14}{words.size(amount):>12} {share:>4.0%}  {self.paint.dim(bar) if self.width >= 60 else ''}".rstrip())
+
+    def holders(self, device: Device) -> None:
+        """Show what stood at the peak, by stack."""
+        if not device.holders:
+            return
+        self.heading("at the peak, by the line that allocated it")
+        shown = device.holders if self.verbose else device.holders[:HOLDERS]
+        for one in shown:
+            self.line(f"{words.size(one.bytes):>11}  {one.kind}, {counted(one.blocks, 'block')}, {words.place(one.frames)}", MARGIN, " " * 15)
+        if len(device.holders) > len(shown):
+            self.out.append(self.paint.dim(f"{MARGIN}{len(device.holders) - len(shown)} more with --verbose"))
+
+    def reserve(self, device: Device) -> None:
+        """Show how the reserve is cut up now."""
+        cut = device.shared
+        if not cut.reserved:
+            return
+        self.heading("the reserve, when the snapshot was taken")
+        self.line(f"{words.size(cut.held)} in use ({words.size(cut.rounding)} of it by rounding). {words.fragmentation(cut)}", MARGIN, MARGIN)
+        if cut.expandable:
+            self.line("Segments are expandable.", MARGIN, MARGIN)
+
+    def pools(self, device: Device) -> None:
+        """Show private pools."""
+        if not device.pools:
+            return
+        self.heading("private pools (CUDA graphs, MemPool): nobody else can use their free memory")
+        for pool in device.pools if self.verbose else device.pools[:POOLS]:
+            self.line(f"pool {pool.name}: {words.size(pool.cut.reserved)} reserved, {words.size(pool.cut.free)} of it free")
+        if len(device.pools) > POOLS and not self.verbose:
+            self.out.append(self.paint.dim(f"{MARGIN}{len(device.pools) - POOLS} more with --verbose"))
+
+    def diagnoses(self) -> None:
+        """Show the diagnoses with their fixes."""
+        for diagnosis in self.snapshot.diagnoses:
+            if diagnosis.caused_by is not None and not self.verbose:  # what helps against its cause helps here
+                self.out += ["", *hang(sanitise(f"then, because of it: {diagnosis.title} ({diagnosis.id})"), self.width, f"{self.signs.then} ")]
+                told = sanitise(diagnosis.explanation.partition("\n")[0])
+                self.out += hang(told, self.width, MARGIN)
+                continue
+            lines = terminal.diagnosis_lines(
+                diagnosis,
+                source=self.snapshot.source,
+                width=self.width,
+                colour=self.paint.colour,
+                verbose=self.verbose,
+                encoding=self.encoding,
+            )
+            self.out += ["", *lines]
