@@ -53,8 +53,8 @@ class Machine:
         """The working folder of the failed process, or ours."""
         try:
             return self.target.cwd or os.getcwd()
-        except OSError:  # it was removed under us
-            return os.curdir
+        except OSError:  # it was removed under us: the name that it had
+            return os.environ.get("PWD") or os.sep
 
     @property
     def environ(self) -> Mapping[str, str]:
