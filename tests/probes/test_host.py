@@ -154,6 +154,27 @@ def test_settings_that_contradict_the_machine(tmp_path: Path) -> None:
 
 
 @LINUX
+def test_the_rendezvous_port_is_free_taken_or_out_of_reach() -> None:
+    def told(**environ: str) -> str:
+        found = network.network(case(here(environ=environ)))
+        return " ".join([found.summary, *found.evidence])
+
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        number = str(listener.getsockname()[1])
+        assert f"port {number} of this machine is free" in told(MASTER_ADDR="127.0.0.1", MASTER_PORT=number)
+        listener.listen()
+        assert f"port {number} of this machine is held by process {os.getpid()}" in told(MASTER_ADDR="127.0.0.1", MASTER_PORT=number)
+    # 192.0.2.0/24 is kept for documentation: nobody has these addresses
+    text = told(MASTER_ADDR="192.0.2.1", MASTER_PORT="29500")
+    assert any(
+        part in text for part in ("does not answer on port 29500", "is not reached", "nobody listens on port 29500 now")
+    )  # a gateway may refuse
+    quiet = network.network(case(here(environ={"MASTER_ADDR": "192.0.2.1", "MASTER_PORT": "29500"}), "dist.rendezvous"))
+    assert not any(part in " ".join([quiet.summary, *quiet.evidence]) for part in ("29500 within", "nobody listens", "is not reached"))
+
+
+@LINUX
 def test_limits_bear_on_their_own_suspicions(monkeypatch: pytest.MonkeyPatch) -> None:
     import resource
 

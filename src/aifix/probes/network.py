@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 RESOLVE = 0.2
 """Seconds for looking a name up."""
+CONNECT = 1.0
+"""Seconds for reaching MASTER_ADDR."""
 LISTEN = "0A"
 """The state of a listening socket in /proc/net/tcp."""
 PREFIXES = ("NCCL_", "GLOO_", "TORCH_NCCL_", "TORCH_DISTRIBUTED", "MASTER_", "FI_", "UCX_")
@@ -135,6 +137,9 @@ def network(case: Case) -> Finding:
     elif master:
         evidence.append(f"MASTER_ADDR {master} resolves to {found}")
         data["master"] = found
+        wrong, known = _rendezvous(case, str(found), environ.get("MASTER_PORT", ""))
+        problems += wrong
+        evidence += known
     devices = machine.names("/sys/class/infiniband")
     data["infiniband"] = {name: _port_state(machine, name) for name in devices}
     down = [name for name, states in data["infiniband"].items() if states and not any("ACTIVE" in state for state in states)]
@@ -151,6 +156,43 @@ def network(case: Case) -> Finding:
     if case.suspicion and not case.about("dist.nccl-ib"):
         return unclear(summary, data, evidence)  # one machine's sound network does not prove the others'
     return refuted(summary, data, evidence)
+
+
+def _rendezvous(case: Case, address: str, port: str) -> tuple[list[str], list[str]]:
+    """Look at the rendezvous port: of this machine whether it is free, of another one whether it answers (only when the probe was asked for)."""
+    if not port.isdigit() or not 0 < int(port) < 65536:
+        return [], []
+    if _own(address):
+        holders = _holders(case.machine, int(port))
+        if holders is None:
+            return [], []
+        if not holders:
+            return [], [f"port {port} of this machine is free"]
+        pid = holders[0][0]
+        name = f"process {pid}: {case.machine.process(pid)}" if pid is not None else "a process that we may not look at"
+        return [], [f"port {port} of this machine is held by {name} (rank 0, if it runs now)"]
+    if case.suspicion:
+        return [], []  # a look after a failure sends nothing
+    try:
+        socket.create_connection((address, int(port)), CONNECT).close()
+    except TimeoutError:
+        return [f"MASTER_ADDR {address} does not answer on port {port} within {CONNECT:g} s: a firewall, or the wrong interface"], []
+    except ConnectionRefusedError:
+        return [], [f"{address} is reached, and nobody listens on port {port} now"]
+    except OSError as error:
+        return [f"MASTER_ADDR {address} is not reached: {error.strerror or error}"], []
+    return [], [f"{address} answers on port {port}"]
+
+
+def _own(address: str) -> bool:
+    """Tell whether an address is this machine's: only then a socket can be bound to it."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    try:
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.bind((address, 0))
+    except OSError:
+        return False
+    return True
 
 
 def _interfaces(machine: Machine) -> dict[str, str]:
