@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from aifix.kb import articles as library
 from aifix.kb.check import lint
+from aifix.show import handbook
 from site_pages import articles as article_pages
 from site_pages import commands, diagnoses, navigation, schemas
 from site_pages.page import Page, UndocumentedError, linked_from, relative
@@ -71,7 +72,7 @@ def collect() -> list[Page]:
         *written(HERE),
         *(included(ROOT / source, *target) for source, target in INCLUDED.items() if (ROOT / source).is_file()),
         *diagnoses.pages(loaded, articles),
-        *article_pages.pages(articles),
+        *article_pages.pages(articles, {item.rule.id: handbook.title(item.rule) for item in loaded}),
         *commands.pages(commands.root()),
         *schemas.pages(),
     ]

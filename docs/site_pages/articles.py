@@ -9,7 +9,7 @@ from aifix.show import markdown
 from site_pages.page import Page, article_path, linked_from
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from aifix.kb.articles import Article, Articles
 
@@ -21,11 +21,17 @@ _NUMBER = re.compile(r"^(\d+)\)")
 _FENCE = re.compile(r"^\s*(`{3,}|~{3,})")
 
 
-def pages(articles: Articles) -> Iterator[Page]:
-    """Give a page for each article, and their list."""
+def pages(articles: Articles, titles: Mapping[str, str]) -> Iterator[Page]:
+    """Give a page for each article, and their list.
+
+    Args:
+        articles: the articles.
+        titles: the titles of all rules, by id.
+
+    """
     for article in articles.values():
         path = article_path(article.name)
-        yield Page(path, article.title, from_commonmark(markdown.article_page(article, linked=linked_from(path))), article.summary)
+        yield Page(path, article.title, from_commonmark(markdown.article_page(article, titles=titles, linked=linked_from(path))), article.summary)
     parts = ["# Articles", "Background and how-to behind the diagnoses. In the terminal: `aifix kb search TEXT`, `aifix kb show NAME`."]
     for topic, listed in by_topic(articles.values()).items():
         lines = [f"- [{markdown.one_line(one.title)}]({one.name}.md). {markdown.one_line(one.summary)}" for one in listed]

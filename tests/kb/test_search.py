@@ -12,6 +12,7 @@ from aifix import api
 from aifix.kb import articles as library
 from aifix.kb import index, search
 from aifix.kb.search import Searcher
+from aifix.rulebase import base as rulebase
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,22 +95,24 @@ def test_a_search_takes_milliseconds(full: Searcher) -> None:
 
 def test_the_index_is_made_once_and_again_when_its_contents_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("AIFIX_CACHE", str(tmp_path))
-    base, articles = api.rule_base(), library.load()
-    few = library.Articles([articles["cuda-allocator"]])
-    index.load(base, few)
+    rules, articles = api.rule_base(), library.load()
+    base = rulebase.from_rules([rules["cuda.oom"]])
+    index.load(base, articles)
     (first,) = tmp_path.glob("handbook-*.db")
     made = first.stat().st_mtime_ns
-    index.load(base, few)
+    index.load(base, articles)
     assert first.stat().st_mtime_ns == made
-    index.load(base, library.Articles())
-    (second,) = tmp_path.glob("handbook-*.db")  # and the first one is gone
-    assert second != first
+    for number, name in enumerate(list(articles)[:6]):  # as many projects with rules of their own
+        found = index.load(base, library.Articles([articles[name]]))
+        assert {entry.name for entry in found.entries} == {"cuda.oom", name}
+        assert len(list(tmp_path.glob("handbook-*.db"))) == min(number + 2, index.KEPT)
+    assert not first.exists()
 
 
 @pytest.mark.parametrize("damage", [b"", b"SQLite format 3\x00 and then nothing", b"no database at all"])
 def test_a_damaged_index_is_made_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, damage: bytes) -> None:
     monkeypatch.setenv("AIFIX_CACHE", str(tmp_path))
-    base, articles = api.rule_base(), library.Articles()
+    base, articles = rulebase.from_rules([api.rule_base()["cuda.oom"]]), library.load()
     index.load(base, articles)
     (made,) = tmp_path.glob("handbook-*.db")
     made.write_bytes(damage)

@@ -71,9 +71,11 @@ def show_page(context: click.Context, /, name: str, form: str, *, colour: bool |
         if form == "json":
             _json({"schema": "aifix.article/1", **_fields(article)})
         else:
-            from aifix.show import markdown
+            from aifix.show import handbook, markdown
 
-            _print_markdown(markdown.article_page(article), colour=colour)
+            base = rulebase.load()
+            titles = {rule: handbook.title(base[rule]) for rule in article.rules if rule in base}
+            _print_markdown(markdown.article_page(article, titles=titles), colour=colour)
         return
     base = rulebase.load()
     rule = base.get(name)

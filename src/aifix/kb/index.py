@@ -32,6 +32,8 @@ START, END = "\x02", "\x03"
 FIELDS = ("name", "title", "tags", "printed", "body")
 WEIGHTS = (8.0, 6.0, 4.0, 3.0, 1.0)
 """How much a word counts by the field in which it stands."""
+KEPT = 4
+"""Indexes that stay in the cache."""
 SNIPPET = 18
 """Words of a snippet."""
 
@@ -133,7 +135,7 @@ def load(base: Base, articles: Articles) -> Index:
     listed = entries(base, articles)
     with contextlib.suppress(OSError):
         if write(listed, wanted, own) and (found := _open(own, wanted)) is not None:
-            _tidy(own)
+            _tidy(os.path.dirname(own))  # noqa: PTH120
             return found
     return Plain(listed)
 
@@ -189,15 +191,14 @@ def _fill(connection: sqlite3.Connection, listed: Sequence[Entry], fingerprint: 
     connection.commit()
 
 
-def _tidy(kept: str) -> None:
-    """Remove the indexes of earlier contents from the cache."""
+def _tidy(folder: str) -> None:
+    """Remove the older indexes from the cache; a few are kept, for projects with rules of their own."""
     import contextlib
 
-    folder = os.path.dirname(kept)  # noqa: PTH120
-    for name in os.listdir(folder):  # noqa: PTH208
-        if name.startswith("handbook-") and name.endswith(".db") and name != os.path.basename(kept):  # noqa: PTH119
-            with contextlib.suppress(OSError):
-                os.unlink(os.path.join(folder, name))  # noqa: PTH108, PTH118
+    paths = [os.path.join(folder, name) for name in os.listdir(folder) if name.startswith("handbook-") and name.endswith(".db")]  # noqa: PTH118, PTH208
+    with contextlib.suppress(OSError):  # another process tidies too
+        for path in sorted(paths, key=os.path.getmtime)[:-KEPT]:
+            os.unlink(path)  # noqa: PTH108
 
 
 def _open(path: str, wanted: str) -> Full | None:

@@ -106,8 +106,7 @@ def rule_page(
     page = handbook.without_case(rule)
 
     def to(rule_id: str) -> str:
-        title = titles.get(rule_id, "")
-        return linked("rule", rule_id, code(rule_id)) + (f": {one_line(title)}" if title else "")
+        return _titled(linked("rule", rule_id, code(rule_id)), titles.get(rule_id, ""))
 
     rows = _printed(rule)
     parts = [f"# {one_line(page.title)}", _about(rule)]
@@ -132,6 +131,10 @@ def reference(address: str, title: str = "") -> str:
     if not re.fullmatch(r"https?://[^\s<>()\"`]+(?:\([^\s<>()\"`]*\)[^\s<>()\"`]*)*", address):
         return one_line(f"{title} {address}".strip())
     return f"[{one_line(title)}]({address})" if title else f"<{address}>"
+
+
+def _titled(link: str, title: str) -> str:
+    return f"{link}: {one_line(title)}" if title else link
 
 
 def _listed(items: Iterable[str]) -> str:
@@ -251,11 +254,12 @@ def _hanging(links: Links, to: Callable[[str], str]) -> list[str]:
     return ["## Causes and consequences", *found] if found else []
 
 
-def article_page(article: Article, *, linked: Linked = plain) -> str:
+def article_page(article: Article, *, titles: Mapping[str, str], linked: Linked = plain) -> str:
     """Lay an article out as a page: its title, its summary, its body with links written anew, and what it hangs with.
 
     Args:
         article: The article.
+        titles: The titles of the rules that it names, by id.
         linked: How a link is written.
     """
     from aifix.kb import articles as library
@@ -269,7 +273,7 @@ def article_page(article: Article, *, linked: Linked = plain) -> str:
 
     parts = [f"# {one_line(article.title)}", f"*{one_line(article.summary)}*", library.relink(article.body, anew).strip("\n")]
     if article.rules:
-        parts += ["## Diagnoses", _listed(linked("rule", rule, code(rule)) for rule in article.rules)]
+        parts += ["## Diagnoses", _listed(_titled(linked("rule", rule, code(rule)), titles.get(rule, "")) for rule in article.rules)]
     if article.references:
         parts += ["## References", _listed(reference(one.url, one.title) for one in article.references)]
     return "\n\n".join(parts) + "\n"
