@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -53,6 +54,13 @@ def piped(home: Path, work: Path, *arguments: str, **more: str) -> str:
 
 
 # ---------------------------------------------------------------- what is written
+
+
+@pytest.mark.parametrize(
+    "arguments", [("python", "-c", "print('a \"b\"')"), ("sh", "x y.sh", ""), ("python", "train.py", "--lr=3e-4", "$HOME", "a;b")]
+)
+def test_a_command_can_be_typed_again(arguments: tuple[str, ...]) -> None:
+    assert tuple(shlex.split(incident(arguments=arguments).command)) == arguments
 
 
 @linux
@@ -336,3 +344,10 @@ def test_resolved_asks_on_a_terminal(home: Path, store: kb.Store) -> None:
     child.expect("Noted: checkpointing ended failure 1")
     child.expect(pexpect.EOF)
     assert [(one.fix, one.worked) for one in kb.outcomes(store)] == [("checkpointing", True)]
+    child = pexpect.spawn(AIFIX[0], [*AIFIX[1:], "resolved", "1"], env=environ(home), encoding="utf-8", timeout=20)  # type: ignore[arg-type]
+    for question, answer in (("Which fix", "0"), ("in a few words", "closed the browser"), ("Did it end", "n")):
+        child.expect(question)
+        child.sendline(answer)
+    child.expect("Noted: own did not end failure 1")
+    child.expect(pexpect.EOF)
+    assert ("own", False, "closed the browser") in [(one.fix, one.worked, one.note) for one in kb.outcomes(store)]

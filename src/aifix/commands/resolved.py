@@ -35,9 +35,12 @@ def resolved(context: click.Context, /, number: int | None, *, fix: str, worked:
         if incident is None:
             note(f"there is no failure {number} in the history" if number else EMPTY)
             context.exit(2)
+        described = bool(remark) and not fix  # a note alone tells of a fix that worked
         chosen = _fix(incident, fix, remark)
+        if chosen == base.OWN and not remark and sys.stdin.isatty():
+            remark = click.prompt("What was it, in a few words?", default="", show_default=False)
         if worked is None:
-            worked = True if remark and not fix else _asked(incident, chosen)
+            worked = True if described else _asked(incident, chosen)
         before = _chance(store, incident, chosen)
         base.record_outcome(store, incident, chosen, worked=worked, note=remark)
         after = _chance(store, incident, chosen)

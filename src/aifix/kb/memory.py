@@ -26,6 +26,11 @@ BRIEF = 0.3
 """Seconds to wait for a locked history while a report is waited for."""
 
 
+def switched_off() -> bool:
+    """Tell whether the environment forbids a history."""
+    return bool(os.environ.get("AIFIX_NO_HISTORY"))
+
+
 class Memory:
     """One command's view of a history. What is wrong with the file is said once, by `say`, and stops nothing."""
 

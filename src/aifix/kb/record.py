@@ -74,7 +74,7 @@ def incident(report: Report, run: Run, *, at: float | None = None) -> Incident:
         how=run.how,
         origin=_origin(run, target),
         attempt=run.attempt,
-        command=cleaner.text(" ".join(redact.redact_command(map(_quoted, run.arguments))))[:WIDEST],
+        command=cleaner.text(" ".join(map(_quoted, redact.redact_command(run.arguments))))[:WIDEST],
         command_key=command_key(run.arguments, folder) if run.arguments else "",
         folder=cleaner.text(folder),
         project=surroundings.project(folder),
@@ -165,4 +165,7 @@ def _environment(target: Target, cleaner: Cleaner) -> Environment:
 
 
 def _quoted(argument: str) -> str:
-    return argument if argument and not any(character.isspace() for character in argument) else f"'{argument}'"
+    """Quote an argument as a shell wants it; `<secret>` stands in for one that cannot be run again anyway."""
+    if argument and all(character.isalnum() or character in "@%+=:,./-_<>" for character in argument):
+        return argument
+    return "'" + argument.replace("'", "'\"'\"'") + "'"

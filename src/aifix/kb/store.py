@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from aifix.kb import schema
-from aifix.kb.errors import StoreError
+from aifix.kb.errors import StoreError as StoreError  # noqa: PLC0414 - for whoever imports the store anyway
 from aifix.rulebase import paths
 
 if TYPE_CHECKING:
