@@ -89,6 +89,7 @@ class Draw(NamedTuple):
     ahead: float
     launcher: bool
     torchrun: bool
+    plain: bool
 
 
 class Outcome(NamedTuple):
@@ -122,6 +123,7 @@ def draw(seed: int, torchrun_share: float = 0.08, fault: str = "") -> Draw:
         ahead=chance.choice((0.0, 0.0, 90.0, -3600.0)),
         launcher=chance.random() < 0.5,
         torchrun=chance.random() < torchrun_share,
+        plain=chance.random() < 0.4,
     )
     return found._replace(layout="torchrun") if found.torchrun else found
 
@@ -197,8 +199,10 @@ def environ_of(run: Draw, folder: Path, timeout: float) -> dict[str, str]:
 
 
 def start_torchrun(run: Draw, folder: Path, python: str, timeout: float) -> list[str]:
-    """Run it under real torchrun, with a log folder."""
-    command = [python, "-m", "torch.distributed.run", "--nproc-per-node", str(run.ranks), "--log-dir", str(folder / "logs"), "--redirects", "3"]
+    """Run it under real torchrun: with a log folder, or with all that it and its ranks print in one file."""
+    command = [python, "-m", "torch.distributed.run", "--nproc-per-node", str(run.ranks)]
+    if not run.plain:
+        command += ["--log-dir", str(folder / "logs"), "--redirects", "3"]
     with (folder / "launcher.log").open("wb") as log:
         subprocess.run(
             [*command, "--master-port", str(free_port()), str(PROGRAM)],
@@ -208,6 +212,8 @@ def start_torchrun(run: Draw, folder: Path, python: str, timeout: float) -> list
             timeout=180,
             check=False,
         )
+    if run.plain:
+        return [str(folder / "launcher.log")]
     return [str(folder / "logs"), *([str(folder / "launcher.log")] if run.launcher else [])]
 
 

@@ -160,9 +160,9 @@ def test_the_rank_that_failed_is_diagnosed_and_the_others_follow(lay: Lay) -> No
     assert report.verdict.report is not None
     assert report.verdict.report.diagnoses[0].id == "cuda.oom"
     assert [(one.rank, one.role, one.detail) for one in report.ranks] == [
-        (0, "follower", "waited in vain"),
+        (0, "follower", "waited in vain in ALLREDUCE number 52"),
         (1, "first", "CUDA out of memory on GPU 0"),
-        (2, "follower", "waited in vain"),
+        (2, "follower", "waited in vain in ALLREDUCE number 52"),
     ]
     collective = report.ranks[0].collective
     assert collective is not None

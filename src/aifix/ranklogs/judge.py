@@ -190,7 +190,12 @@ def _lost_or_waited(job: Job, _drafts: dict[int, Draft], ends: dict[int, Death])
     forced = [draft for draft in suspects if draft.rank in ends and ends[draft.rank].forced]
     suspects = forced or suspects
     ahead = max((draft.step for draft in job.drafts if draft.complaint in {"lost", "waited"} and draft.step is not None), default=None)
-    well = [draft for draft in suspects if draft.main.well or (ahead is not None and draft.step is not None and draft.step > ahead)]
+    passed = _passed(job, ends)
+    well = [
+        draft
+        for draft in suspects
+        if draft.main.well or draft.rank in passed or (ahead is not None and draft.step is not None and draft.step > ahead)
+    ]
     if well and not forced:
         return _left(well, waited, lost)
     suspects = _furthest_behind(suspects)
@@ -205,6 +210,9 @@ def _lost_or_waited(job: Job, _drafts: dict[int, Draft], ends: dict[int, Death])
             "frozen", ranks, f"{_said(ranks)} fell silent while the others waited for {'it' if len(ranks) == 1 else 'them'}", certainty, tuple(why)
         )
     why.append(f"{name_ranks(lost)} lost the connection to a peer")
+    status = ends[ranks[0]].status if ranks[0] in ends else None
+    if status is not None and 0 < status < 128:
+        why.append(f"the launcher says that it ended with status {status}")
     return Judgement("vanished", ranks, f"{_said(ranks)} ended without a word", certainty, tuple(why))
 
 
@@ -215,6 +223,10 @@ def _unheard(job: Job, absent: tuple[int, ...], ends: dict[int, Death], waited: 
         return Judgement(
             "missing", absent, f"{_said(absent)} left no log, and its peers {text}", "likely", ("every rank with a log complains of another",)
         )
+    passed = _passed(job, ends)
+    if passed:
+        why = ["the launcher lists every other rank as failed: it ended with status 0", f"its peers {text}: it called fewer collectives"]
+        return Judgement("left-early", passed, f"{_said(passed)} ended while the others still needed it", "likely", tuple(why))
     forced = tuple(rank for rank in absent if rank in ends and ends[rank].forced)
     ranks = forced or absent
     why = ["the log holds no error of it, and every other rank complains of another" if len(ranks) == 1 else "the log holds no error of them"]
@@ -223,6 +235,15 @@ def _unheard(job: Job, absent: tuple[int, ...], ends: dict[int, Death], waited: 
     kind: Kind = "frozen" if waited else "vanished"
     title = f"{_said(ranks)} fell silent, and its peers {text}" if waited else f"{_said(ranks)} ended without a word, and its peers {text}"
     return Judgement(kind, ranks, title, "proven" if forced else "likely" if len(ranks) == 1 else "open", tuple(why))
+
+
+def _passed(job: Job, ends: dict[int, Death]) -> tuple[int, ...]:
+    """Name the ranks that ended with status 0: launchers list those that failed, and here list all that complain."""
+    complaining = [draft.rank for draft in job.drafts if draft.complaint in {"lost", "waited"}]
+    if not ends or not complaining or not all(rank in ends for rank in complaining):
+        return ()
+    known = {draft.rank for draft in job.drafts}
+    return tuple(rank for rank in sorted({*known, *missing_of(job)}) if rank not in ends)
 
 
 def _left(well: Sequence[Draft], waited: Sequence[int], lost: Sequence[int]) -> Judgement:

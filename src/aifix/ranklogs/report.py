@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import os
 from typing import TYPE_CHECKING
 
@@ -138,10 +139,14 @@ _FIRST = {
 
 def _role(draft: Draft, found: Judgement, death: Death | None, silence: float | None) -> tuple[Role, str]:
     """Say what part a rank had."""
-    quiet = f", silent for the last {duration(silence)}" if silence is not None and silence >= SILENT and draft.complaint in {"none", "ended"} else ""
+    quiet = ""
+    if silence is not None and silence >= SILENT and draft.complaint in {"none", "ended"}:
+        since = f" from {_clock(draft.last)} on," if draft.last is not None else ""
+        quiet = f", silent{since} for the last {duration(silence)}"
     if draft.rank in found.ranks:
         said = draft.error.title if draft.error is not None and found.kind == "failed" else ""
-        return "first", (said or _FIRST.get(found.kind, "")) + quiet
+        place = _collective(draft) if found.kind == "diverged" else ""
+        return "first", (said or _FIRST.get(found.kind, "")) + place + quiet
     if draft.complaint == "own":
         return "failed", draft.error.title if draft.error is not None else ""
     after = {
@@ -151,7 +156,7 @@ def _role(draft: Draft, found: Judgement, death: Death | None, silence: float | 
         "ended": "was ended from outside",
     }.get(draft.complaint)
     if after:
-        return "follower", after
+        return "follower", after + _collective(draft)
     if draft.main.well:
         return "well", "ended well"
     if death is not None and death.status is not None and death.status in {-15, 143}:
@@ -161,6 +166,19 @@ def _role(draft: Draft, found: Judgement, death: Death | None, silence: float | 
     if quiet:
         return "silent", quiet.removeprefix(", ")
     return "unclear", "no error of its own"
+
+
+def _collective(draft: Draft) -> str:
+    found = draft.main.collective
+    if found is None:
+        return ""
+    return (
+        f" in {found.operation}" + (f" number {found.sequence}" if found.sequence is not None else "") + (f" at {found.place}" if found.place else "")
+    )
+
+
+def _clock(moment: float) -> str:
+    return dt.datetime.fromtimestamp(moment, dt.timezone.utc).strftime("%H:%M:%S")
 
 
 def _slow(drafts: Sequence[Draft], measure: Measure) -> list[Straggler]:

@@ -145,8 +145,8 @@ class _Page:
         else:
             lines = [head + detail]
         paint = {"first": self.paint.bad, "failed": self.paint.warn, "silent": self.paint.warn, "missing": self.paint.warn}.get(role)
-        if len(lines) > 2 and not self.verbose:
-            lines = [lines[0], f"{lines[1][: self.width - 2]} {self.cut}"]
+        if len(lines) > 3 and not self.verbose:
+            lines = [*lines[:2], f"{lines[2][: self.width - 2]} {self.cut}"]
         self.out += [paint(line.rstrip()) if paint else line.rstrip() for line in lines]
 
     def shortened(self, name: str, column: int) -> str:
