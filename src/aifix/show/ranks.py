@@ -123,7 +123,8 @@ class _Page:
         stepped = max(len("step"), *map(len, steps)) if any(steps) else 0
         words = max(len(_WORDS[role]) for _, _, role in rows)
         fixed = len(MARGIN) + column + 1 + (stepped + 1 if stepped else 0) + words + 1
-        bar = min(40, self.width - fixed - 22) if timed else 0
+        rest = self.width - fixed
+        bar = min(40, rest - max(22, rest // 2)) if timed else 0
         bar = bar if bar >= NARROW_BAR else 0
         head = f"{MARGIN}{'rank':<{column}} " + (f"{'':<{bar}} " if bar else "") + (f"{'step':>{stepped}} " if stepped else "")
         self.out.append(self.paint.dim(head.rstrip()))
