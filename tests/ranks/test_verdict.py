@@ -176,6 +176,14 @@ def test_an_error_that_was_survived_is_not_the_end(lay: Lay) -> None:
     assert (report.verdict.kind, report.verdict.ranks) == ("failed", (1,))
 
 
+def test_an_error_of_its_own_counts_though_a_long_end_follows(lay: Lay) -> None:
+    stack = "".join(
+        f"frame #{number}: c10d::ProcessGroupNCCL::ncclCommWatchdog() + 0x{number:x} (0x7f in libtorch_cuda.so)\n" for number in range(900)
+    )
+    report = aifix.ranks(lay({"rank_0.log": STEPS * 9 + OOM + stack + watchdog(0), "rank_1.log": STEPS * 9 + watchdog(1)}))
+    assert (report.verdict.kind, report.verdict.ranks) == ("failed", (0,))
+
+
 def test_clocks_are_set_right_before_the_order_is_read(lay: Lay) -> None:
     def ahead(text: str) -> str:
         return text.replace(" 10:0", " 10:3")  # half an hour

@@ -46,6 +46,8 @@ class Progress:
 
     def __init__(self) -> None:
         self.step: int | None = None
+        self.stepped = 0
+        """The number of the line that told of the furthest step: what stands behind it belongs to the end."""
         self.at: dict[int, float] = {}
         self.step_times: list[float] = []
         self.data_times: list[float] = []
@@ -54,11 +56,12 @@ class Progress:
         """Take what one line tells."""
         text = line.text[:LONGEST]
         low = text.lower()
-        if any(word in low for word in _NUMBERED):
+        if any(word in low for word in _NUMBERED) and "cancelled" not in low and "slurm" not in low:  # `STEP 4711.0 ON node CANCELLED`
             match = _STEP.search(text)
             if match:
                 number = int(match[1] or match[2] or match[3] or match[4])
-                self.step = number if self.step is None or number > self.step else self.step
+                if self.step is None or number > self.step:
+                    self.step, self.stepped = number, line.number
                 if len(self.at) < MOST_STEPS and number not in self.at:
                     moment = clock.read(line.prefix + text) if line.prefix else clock.read(text)
                     if moment is not None:

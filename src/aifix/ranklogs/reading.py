@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -36,6 +37,8 @@ SAMPLES, SAMPLE = 24, 2048
 """Pieces taken evenly from the whole log, to see how fast it went, and the bytes of each."""
 LAST_LINES = 400
 """Lines at the end of a rank's log in which its last error is looked for first: what failed and was survived stands before."""
+MOST_LINES = 3000
+"""And at most so many where a longer end follows upon the last step: a crash of many threads prints thousands."""
 NEAR = 60
 """Lines around an error in which a time is taken for its own."""
 SHOWN = 400
@@ -177,6 +180,7 @@ class Reader:
             if moment is not None:
                 moments.append(moment)
             progress.read(line, clock)
+        stepped = progress.stepped
         for line in sampled:
             progress.read(line, clock)
         rank, world, node = streams.declared(lines)
@@ -185,7 +189,7 @@ class Reader:
             named = msgspec.structs.replace(named, rank=rank)
         if node and not named.node:
             named = msgspec.structs.replace(named, node=node)
-        error, complaint = self._error(document, clock)
+        error, complaint = self._error(document, clock, stepped)
         step_seconds, data_seconds = progress.seconds()
         return msgspec.structs.replace(
             shell,
@@ -206,11 +210,11 @@ class Reader:
             end=next((line.text[:SHOWN] for line in reversed(lines) if line.text.strip()), ""),
         )
 
-    def _error(self, document: Document, clock: Clock) -> tuple[Error | None, Complaint]:
-        """Say with what error a rank ended: what its last lines tell, else all of them."""
+    def _error(self, document: Document, clock: Clock, stepped: int) -> tuple[Error | None, Complaint]:
+        """Say with what error a rank ended: what the lines since its furthest step (and at least its last ones) tell, else all of them."""
         if not document.tracebacks and not _alarming("\n".join([line.text for line in document.lines])):
             return None, "none"
-        last = tail_of(document)
+        last = tail_of(document, stepped)
         for part in (last, document) if last is not document else (document,):
             key = frozenset(_DIGITS.sub("#", line.text) for line in part.lines if _alarming(line.text))
             if key in self._alike:
@@ -267,11 +271,19 @@ def _ended_well(lines: Sequence[Line]) -> bool:
     return any(_WELL.search(text[:SHOWN]) for text in last)
 
 
-def tail_of(document: Document) -> Document:
-    """Give the last lines of a log as a document of its own."""
-    if len(document.lines) <= LAST_LINES:
+def tail_of(document: Document, since: int) -> Document:
+    """Give the last lines of a log as a document of its own.
+
+    Args:
+        document: the log.
+        since: the number of a line behind which all belongs to the end, up to `MOST_LINES`; 0 where there is none.
+
+    """
+    least = len(document.lines) - LAST_LINES
+    if least <= 0:
         return document
-    lines = document.lines[-LAST_LINES:]
+    at = bisect_left(document.lines, since, key=lambda line: line.number) if since else least
+    lines = document.lines[max(min(at, least), len(document.lines) - MOST_LINES, 0) :]
     return Document(lines, tuple(tracebacks.parse(lines)), document.genre, document.source, document.total_lines, document.truncated)
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from aifix.ranklogs.nouns import Death, Measure, Role
     from aifix.rulebase.base import Base
 
+BEFORE = 200
+"""Lines before a rank's error that are diagnosed with it."""
 SILENT = 2.0
 """Seconds before the others' end from which on a rank without an error is called silent."""
 
@@ -225,7 +227,7 @@ def _document(draft: Draft, base: Base) -> Document:
     if main.shared:
         lines = tuple(line for owner, part in streams.split(document.lines).items() if owner.rank == draft.rank for line in part)
         document = Document(lines, tuple(tracebacks.parse(lines)), "log", path, document.total_lines, document.truncated)
-    tail = tail_of(document)
+    tail = tail_of(document, draft.error.line - BEFORE if draft.error is not None else 0)
     return tail if _fails(tail, base) else document
 
 
