@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.probes.parts import case, here
 
-from aifix.probes import active
+from aifix.probes import active, nvml
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -274,3 +274,58 @@ def test_no_torch_is_an_answer(bare: Path, tmp_path: Path) -> None:
     for probe, options in ((active.kernels, {}), (active.layers, {"model": "a:b"}), (active.allreduce, {})):
         found = probe(case(machine, options={"timeout": 30.0, **options}))
         assert found.status == "not-available", found
+
+
+@pytest.mark.gpu
+def test_memory_on_a_real_card_is_the_allocators(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    if active.kernels(ask()).status == "not-available":
+        pytest.skip("no card, or a torch without CUDA")
+    data = active.model_memory(ask(model="mine:sound", batch=256, budget=256 << 20)).data
+    weights = 4 * (256 * 512 + 512 + 512 * 10 + 10)
+    assert (data["device"], data["parameters"]) == ("cuda", weights)
+    assert data["peak"] >= data["parameters"] + data["optimizer"] + data["input"]
+    assert data["activations"] >= data["saved_for_backward"] > 0
+    assert data["largest_measured"] > 0
+
+
+@pytest.mark.gpu
+def test_two_real_cards_reduce_over_nccl(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
+    if len(nvml.read().gpus) < 2:
+        pytest.skip("needs two cards")
+    found = active.allreduce(ask())
+    assert found.status == "refuted", found
+    assert found.data["nccl"]["backend"] == "nccl"
+
+
+@pytest.mark.parametrize(
+    ("content", "classes", "kinds"),
+    [
+        ("x,label\n1,0\n2,1\n3,7\n", 3, {"label": [2]}),
+        ("x,label\n1,0\n2,-1\n", 2, {"label": [1]}),
+        ("x,label\n1,0\nnan,1\n,1\n", 2, {"nonfinite": [1, 2]}),
+        ("x,label\n1,0\n2,1,9\n", 2, {"fields": [1]}),
+        ("x,label\n1,cat\n2,dog\n", 2, {}),
+        ("x\ty\n1\t0\n", 2, {}),
+    ],
+)
+def test_bad_rows_of_a_table_by_index(tmp_path: Path, content: str, classes: int, kinds: dict[str, list[int]]) -> None:
+    """No torch is needed: the standard library reads tables."""
+    name = "data.tsv" if "\t" in content else "data.csv"
+    (tmp_path / name).write_text(content)
+    found = active.samples(case(here(cwd=str(tmp_path), environ=dict(os.environ)), options={"dataset": name, "classes": classes, "timeout": 60.0}))
+    assert {kind: [item["index"] for item in listed] for kind, listed in found.data["bad"].items()} == kinds
+    assert found.status == ("confirmed" if kinds else "refuted"), found
+
+
+def test_truncated_and_foreign_images_of_a_folder(tmp_path: Path) -> None:
+    """Without a decoder by the marks at both ends; with Pillow by decoding."""
+    pixel = bytes.fromhex(
+        "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c4944415408d763f8cfc000000301010018dd8db00000000049454e44ae426082"
+    )
+    for path, data in {"a/fine.png": pixel, "a/cut.png": pixel[:40], "b/page.jpg": b"<html>", "b/none.png": b"", "b/notes.txt": b"x"}.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_bytes(data)
+    found = active.samples(case(here(cwd=str(tmp_path), environ=dict(os.environ)), options={"dataset": str(tmp_path), "timeout": 60.0}))
+    assert found.status == "confirmed"
+    assert sorted(item["index"] for item in found.data["bad"]["unreadable"]) == ["a/cut.png", "b/none.png", "b/page.jpg"]
+    assert found.data["read"] == 4

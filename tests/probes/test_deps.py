@@ -175,3 +175,46 @@ def test_two_openmp_runtimes_are_listed(env: Path, tmp_path: Path) -> None:
     found = deps.python(case(machine, "host.omp-duplicate"))
     assert found.status == "confirmed"
     assert len(found.data["openmp"]) == 2
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="ELF files")
+def test_an_extension_built_for_another_torch_is_named_by_its_symbols(tmp_path: Path, bare: Path, install: Callable[..., None]) -> None:
+    """Real shared objects of a real compiler: one wants what this torch's c10 has, the other what only another release had."""
+    if not shutil.which("gcc"):
+        pytest.skip("there is no C compiler")
+    env = tmp_path / "env"
+    shutil.copytree(bare, env, symlinks=True)
+    version = "__version__ = '2.4.0'\ncuda = None\nhip = None\n"
+    paths = [wheel(tmp_path, "torch", "2.4.0", files={"torch/version.py": version})]
+    paths += [wheel(tmp_path, name, "1.0", requires=("torch>=2",)) for name in ("fits-it", "other-one")]
+    install(env, "--no-deps", "--no-index", *map(str, paths))
+    site = next(env.glob("lib/python*/site-packages"))
+    (site / "torch/lib").mkdir()
+
+    def compile_to(output: Path, source: str) -> None:
+        (tmp_path / "x.c").write_text(source)
+        subprocess.run(["gcc", "-shared", "-fPIC", "-o", output, tmp_path / "x.c"], check=True, timeout=60)
+
+    compile_to(site / "torch/lib/libc10.so", "void _ZN3c105ErrorD1Ev(void) {}\n")
+    for name, symbol in (("fits_it", "_ZN3c105ErrorD1Ev"), ("other_one", "_ZN3c106detail14torchCheckFailEPKcS2_jRKSs")):
+        compile_to(site / name / "_C.so", f"void {symbol}(void);\nvoid f(void) {{ {symbol}(); }}\n")
+        with (site / f"{name}-1.0.dist-info/RECORD").open("a") as record:
+            record.write(f"{name}/_C.so,,{(site / name / '_C.so').stat().st_size}\n")
+    found = deps.python(case(here(python=str(env / "bin/python"), cwd=str(tmp_path), environ={})))
+    assert found.status == "confirmed"
+    assert found.data["other_torch"] == {"other-one": f"{site}/other_one/_C.so"}
+    assert "wants _ZN3c106detail14torchCheckFailEPKcS2_jRKSs" in " ".join([found.summary, *found.evidence])
+
+
+def test_two_copies_of_a_cuda_library_are_listed(env: Path, tmp_path: Path) -> None:
+    site = Path(interpreter.read(str(env / "bin/python")).folders[0])
+    tree(site, {"nvidia/cudnn/lib/libcudnn.so.9": b"wheel"})
+    tree(tmp_path, {"cuda/lib64/libcudnn.so.8": b"system", "cuda/lib64/libother.so": b""})
+    machine = here(python=str(env / "bin/python"), cwd=str(tmp_path), environ={"LD_LIBRARY_PATH": f"{tmp_path}/cuda/lib64"})
+    found = deps.python(case(machine))
+    assert list(found.data["cuda_copies"]) == ["libcudnn"]
+    assert any("LD_LIBRARY_PATH brings another libcudnn before the environment's" in text for text in (found.summary, *found.evidence))
+    asked = deps.python(case(machine, "cuda.cudnn-version"))
+    assert asked.status == "confirmed"
+    assert "libcudnn is there 2 times" in asked.summary
+    assert deps.python(case(here(python=str(env / "bin/python"), cwd=str(tmp_path), environ={}))).data["cuda_copies"] == {}

@@ -107,6 +107,13 @@ def test_runtime_tells_why_no_device_is_seen() -> None:
     assert cuda.runtime(case(at("healthy"), "cuda.invalid-device-ordinal", device=1)).status == "refuted"
 
 
+def test_the_container_toolkit_is_looked_for(tmp_path: Path) -> None:
+    assert "no NVIDIA container toolkit is here" in " ".join(cuda.runtime(case(at("healthy", tmp_path))).evidence)
+    root = tree(tmp_path, {"/usr/bin/nvidia-ctk": "", "/etc/docker/daemon.json": '{"runtimes": {"nvidia": {}}}', "/etc/cdi/nvidia.yaml": ""})
+    found = cuda.runtime(case(at("healthy", root)))
+    assert found.data["container_toolkit"] == ["nvidia-ctk", "Docker's runtime nvidia", "CDI /etc/cdi/nvidia.yaml"]
+
+
 def test_a_driver_update_that_waits_for_a_reboot(tmp_path: Path) -> None:
     version = "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.161.08  Tue Mar  5 22:42:15 UTC 2024\n"
     found = cuda.runtime(case(at("mismatch", tree(tmp_path, {"/proc/driver/nvidia/version": version})), "cuda.driver-mismatch"))

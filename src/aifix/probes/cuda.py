@@ -34,6 +34,7 @@ def runtime(case: Case) -> Finding:
         "pci_cards": cards,
         "visible": visible,
         "container": container(machine),
+        "container_toolkit": container_toolkit(machine),
     }
     evidence = _evidence(data, reading)
     wrong = _wrong(case, reading, data, machine)
@@ -120,6 +121,10 @@ def _evidence(data: dict[str, Any], reading: Reading) -> list[str]:
         found.append(f"CUDA_VISIBLE_DEVICES={data['visible']}")
     if data["container"]:
         found.append(f"inside a {data['container']} container")
+    elif data["container_toolkit"]:
+        found.append(f"for containers: {', '.join(data['container_toolkit'])}")
+    else:
+        found.append("no NVIDIA container toolkit is here: containers of this machine see no GPU")
     found += [f"GPU {gpu.index}: {gpu.name}, capability {'.'.join(map(str, gpu.capability))}" for gpu in reading.gpus if gpu.capability]
     return found
 
@@ -174,6 +179,15 @@ def _switches(machine: Machine) -> bool:
         machine.read(f"{folder}/{name}/vendor", 16).strip() == NVIDIA and machine.read(f"{folder}/{name}/class", 16).startswith("0x0680")
         for name in machine.names(folder)
     )
+
+
+def container_toolkit(machine: Machine) -> list[str]:
+    """Name what lets containers of this machine see its GPUs: the toolkit's programs, Docker's runtime, devices described for CDI."""
+    found = [name for name in ("nvidia-ctk", "nvidia-container-cli", "nvidia-container-runtime") if machine.exists(f"/usr/bin/{name}")]
+    if "nvidia" in machine.read("/etc/docker/daemon.json"):
+        found.append("Docker's runtime nvidia")
+    found += [f"CDI {folder}/{name}" for folder in ("/etc/cdi", "/var/run/cdi") for name in machine.names(folder) if "nvidia" in name]
+    return found
 
 
 def container(machine: Machine) -> str:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 
 SCAN = 0.15
 """Seconds for looking into compiled modules."""
-LARGE = 24 << 20
-"""Bytes of a compiled module above which it is not looked into."""
 OLD_NUMPY = (b"numpy.core._multiarray_umath", b"numpy.core.multiarray")
 NEW_NUMPY = b"numpy._core"
 
@@ -41,7 +39,15 @@ def python(case: Case) -> Finding:
     old = machine.once("numpy abi", lambda: old_numpy(installed))
     problems += [f"{name} was compiled for NumPy 1, and NumPy {installed.version('numpy')} is installed ({path})" for name, path in old.items()]
     problems += [f"{path} hides the package {name}" for name, path in shadows(case.machine.cwd, installed).items()]
-    data |= {"broken": broken, "numpy_abi": old}
+    foreign = machine.once("torch symbols", lambda: _foreign(installed))
+    problems += [
+        f"{name} was built for another torch: {path} wants {symbol}, which this one does not have" for name, (path, symbol) in foreign.items()
+    ]
+    copies = machine.once("cuda copies", lambda: symbols.cuda_copies(installed.interpreter, machine.environ))
+    first = [folder for folder in machine.environ.get("LD_LIBRARY_PATH", "").split(os.pathsep) if folder]
+    shadowing = {name: paths for name, paths in copies.items() if any(os.path.dirname(path) in first for path in paths)}
+    problems += [f"LD_LIBRARY_PATH brings another {name} before the environment's: {', '.join(paths)}" for name, paths in shadowing.items()]
+    data |= {"broken": broken, "numpy_abi": old, "other_torch": {name: path for name, (path, _) in foreign.items()}, "cuda_copies": copies}
     if problems and not case.suspicion:
         return confirmed(problems[0] + (f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""), data, problems[1:])
     if problems:
@@ -92,9 +98,20 @@ def _asked(case: Case, installed: Installed, machine: Machine, data: dict[str, A
                 f"{len(copies)} OpenMP runtimes are in the environment: {', '.join(os.path.basename(path) for path in copies)}", data, copies
             )
         return unclear(f"{len(copies)} OpenMP runtime is in the environment", data, copies)
+    if case.about("cuda.lib-wrong-version", "cuda.cudnn-version"):
+        found = symbols.cuda_copies(installed.interpreter, machine.environ)
+        data["cuda_copies"] = found
+        if found:
+            name, paths = next(iter(found.items()))
+            return confirmed(f"{name} is there {len(paths)} times: {', '.join(paths)}", data, [path for listed in found.values() for path in listed])
     if case.about("deps.python-syntax", "deps.package-python"):
         return unclear(f"the interpreter is Python {installed.interpreter.version}", data)
     return _versions(case, installed, data)
+
+
+def _foreign(installed: Installed) -> dict[str, tuple[str, str]]:
+    torch = packages.find_module(installed.interpreter, "torch") if installed.version("torch") else ""
+    return symbols.unresolved(installed, torch, SCAN) if torch else {}
 
 
 def _missing(case: Case, installed: Installed, data: dict[str, Any]) -> Finding:
@@ -216,7 +233,7 @@ def old_numpy(installed: Installed) -> dict[str, str]:
     users = [one for one in installed.packages.values() if one.key != "numpy" and any(re.match(r"(?i)numpy\b", text) for text in one.requires)]
     found: dict[str, str] = {}
     for package in sorted(users, key=lambda one: one.name):
-        for path in _compiled(package):
+        for path in packages.compiled(package):
             if time.monotonic() > deadline:
                 return found
             if _is_old(path):
@@ -225,21 +242,10 @@ def old_numpy(installed: Installed) -> dict[str, str]:
     return found
 
 
-def _compiled(package: Package) -> list[str]:
-    """List the compiled modules of a package by its record, the smaller ones first."""
-    try:
-        with open(f"{package.folder}/{package.info}/RECORD", encoding="utf-8", errors="replace") as stream:
-            rows = re.findall(r"^([^,\n]+\.(?:so|pyd)),[^,\n]*,(\d*)", stream.read(8 << 20), re.MULTILINE)
-    except OSError:
-        return []
-    sized = sorted(((int(size or 0), name) for name, size in rows if int(size or 0) < LARGE))
-    return [os.path.join(package.folder, name) for _, name in sized[:60]]
-
-
 def _is_old(path: str) -> bool:
     try:
         with open(path, "rb") as stream:
-            data = stream.read(LARGE)
+            data = stream.read(packages.LARGE)
     except OSError:
         return False
     return any(name in data for name in OLD_NUMPY) and NEW_NUMPY not in data

@@ -6,6 +6,7 @@ import mmap
 import struct
 from typing import NamedTuple
 
+MAX_SYMBOLS = 200_000
 MAX_ENTRIES = 2000
 """Sections, libraries and versions that are read; a damaged file may claim any number."""
 
@@ -49,7 +50,27 @@ def read(path: str) -> Elf:
                 raise ElfError(f"the file is damaged: {error}") from error
 
 
-def _parse(data: mmap.mmap) -> Elf:
+def undefined(path: str, marks: tuple[str, ...]) -> list[str]:
+    """List the symbols that a shared object wants from others, by the beginnings of their names.
+
+    Raises:
+        ElfError: it is no ELF file of this kind, or damaged.
+        OSError: it cannot be read.
+
+    """
+    with open(path, "rb") as stream:
+        try:
+            data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
+        except ValueError as error:
+            raise ElfError("the file is empty") from error
+        with data:
+            try:
+                return _undefined(data, tuple(mark.encode() for mark in marks))
+            except (struct.error, IndexError, OverflowError) as error:
+                raise ElfError(f"the file is damaged: {error}") from error
+
+
+def _sections(data: mmap.mmap) -> tuple[str, list[_Section]]:
     if data[:4] != b"\x7fELF" or data[4] != 2:
         raise ElfError("no 64-bit ELF file")
     order = "<" if data[5] == 1 else ">"
@@ -58,6 +79,27 @@ def _parse(data: mmap.mmap) -> Elf:
     for index in range(min(count, MAX_ENTRIES)):
         _, kind, _, _, offset, length, link = struct.unpack_from(f"{order}IIQQQQI", data, start + index * size)
         sections.append(_Section(kind, offset, length, link))
+    return order, sections
+
+
+def _undefined(data: mmap.mmap, marks: tuple[bytes, ...]) -> list[str]:
+    order, sections = _sections(data)
+    found: list[str] = []
+    for section in sections:
+        if section.kind != 11:  # dynamic symbols
+            continue
+        names = sections[section.link].offset
+        for at in range(section.offset, min(section.offset + section.size, section.offset + MAX_SYMBOLS * 24, len(data)), 24):
+            name, info, _, index = struct.unpack_from(f"{order}IBBH", data, at)
+            if index == 0 and name and info >> 4 == 1:  # wanted from elsewhere, and not weakly
+                text = data[names + name : min(len(data), names + name + 4096)].split(b"\0", 1)[0]
+                if text.startswith(marks):
+                    found.append(text.decode("utf-8", "replace"))
+    return found
+
+
+def _parse(data: mmap.mmap) -> Elf:
+    order, sections = _sections(data)
 
     def text(section: _Section, at: int) -> str:
         begin = sections[section.link].offset + at

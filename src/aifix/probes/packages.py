@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 HEADERS = 256 << 10
 """Bytes of a METADATA file that may be its headers; the description follows them."""
+LARGE = 24 << 20
+"""Bytes of a compiled module above which it is not looked into."""
 
 
 class Package(msgspec.Struct, frozen=True):
@@ -164,3 +166,14 @@ def provider(installed: Installed, module: str) -> Package | None:
             if re.search(rf"^{re.escape(top)}(?:/__init__\.py,|\.py,|$)", text, re.MULTILINE):
                 return package
     return None
+
+
+def compiled(package: Package) -> list[str]:
+    """List the compiled modules of a package by its record, the smaller ones first."""
+    try:
+        with open(f"{package.folder}/{package.info}/RECORD", encoding="utf-8", errors="replace") as stream:
+            rows = re.findall(r"^([^,\n]+\.(?:so|pyd)),[^,\n]*,(\d*)", stream.read(8 << 20), re.MULTILINE)
+    except OSError:
+        return []
+    sized = sorted(((int(size or 0), name) for name, size in rows if int(size or 0) < LARGE))
+    return [os.path.join(package.folder, name) for _, name in sized[:60]]
