@@ -45,7 +45,8 @@ def port(case: Case) -> Finding:
         return confirmed(f"port {wanted} is held by a process of user {uid} that we may not look at", data)
     name = machine.process(pid)
     data["process"] = name
-    started = " (its parent is gone: left over from an earlier run)" if _orphan(machine, pid) else ""
+    data["orphan"] = _orphan(machine, pid)
+    started = " (its parent is gone: left over from an earlier run)" if data["orphan"] else ""
     return confirmed(f"port {wanted} is held by process {pid}{started}: {name}", data)
 
 
