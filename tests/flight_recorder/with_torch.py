@@ -19,6 +19,7 @@ import time
 from pathlib import Path
 
 import torch
+import torch._inductor.codecache  # what turns stacks into text imports it: once here, not in each of the ranks
 import torch.distributed as dist
 from torch._C._distributed_c10d import _dump_fr_trace, _dump_fr_trace_json
 from torch.distributed.flight_recorder.components.builder import build_db

@@ -110,7 +110,7 @@ def test_a_browser_draws_it_without_an_error(tmp_path: Path) -> None:
     assert "Uncaught" not in shown.stderr
     assert "Refused" not in shown.stderr
     assert shown.stdout.count("main-svg") >= 2
-    drawn = shown.stdout[shown.stdout.index("</script></head>") :]
+    drawn = shown.stdout[shown.stdout.rindex("<h1>") :]
     assert "<img" not in drawn
 
 
