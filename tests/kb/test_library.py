@@ -80,9 +80,10 @@ def test_a_broken_article_is_refused_with_its_place(old: str, new: str, where: s
     assert reason in str(refused.value)
 
 
-def test_a_rule_leads_to_the_most_particular_article_first() -> None:
-    listed = Articles([article("broad", "a.one", "a.two", "a.three"), article("narrow", "a.one")])
-    assert [one.name for one in listed.of_rule("a.one")] == ["narrow", "broad"]
+def test_a_rule_leads_first_to_the_article_that_names_it_first() -> None:
+    broad, other = article("broad", "a.one", "a.two", "a.three"), article("other", "a.two", "a.one")
+    listed = Articles([broad, other, article("narrow", "a.one")])
+    assert [one.name for one in listed.of_rule("a.one")] == ["narrow", "broad", "other"]
     assert listed.of_rule("a.four") == ()
 
 

@@ -101,8 +101,8 @@ class Articles(Mapping[str, Article]):
         for article in self._articles.values():
             for rule in article.rules:
                 self._by_rule.setdefault(rule, []).append(article)
-        for listed in self._by_rule.values():
-            listed.sort(key=lambda one: (len(one.rules), one.name))
+        for rule, listed in self._by_rule.items():
+            listed.sort(key=lambda one: (one.rules.index(rule), len(one.rules), one.name))
 
     def __getitem__(self, name: str) -> Article:
         return self._articles[name]
@@ -114,7 +114,7 @@ class Articles(Mapping[str, Article]):
         return len(self._articles)
 
     def of_rule(self, rule_id: str) -> tuple[Article, ...]:
-        """Give the articles that name a rule, the most particular (which names the fewest) first."""
+        """Give the articles that name a rule: first the one that names it first; among equals the one that names the fewest."""
         return tuple(self._by_rule.get(rule_id, ()))
 
     def topics(self) -> dict[str, list[Article]]:
@@ -137,9 +137,9 @@ def load() -> Articles:
     return _loaded
 
 
-def background(rule_id: str) -> tuple[tuple[str, str], ...]:
-    """Give name and title of the articles about a rule, for reports; none where articles cannot be read."""
-    return tuple((article.name, article.title) for article in load().of_rule(rule_id))
+def background(rule_id: str, most: int = 3) -> tuple[tuple[str, str], ...]:
+    """Give name and title of the articles that are most about a rule, for reports; none where articles cannot be read."""
+    return tuple((article.name, article.title) for article in load().of_rule(rule_id)[:most])
 
 
 def folder() -> str:
