@@ -138,5 +138,5 @@ def test_the_file_is_an_ordinary_database(tmp_path: Path) -> None:
 
 
 def test_markup_is_no_text() -> None:
-    text = index.stripped("## Head\n\n```python\nx = 1\n```\n\n| a | b |\n|---|---|\n| `c` | [d](rule:e.f) |\n")
-    assert " ".join(text.split()) == "Head x = 1 a | b c | d"
+    text = index.stripped("## Head\n\n```python\nx = [1]\n```\n\n| a | b |\n|---|---|\n| `c` | [d](rule:e.f) |\n")
+    assert " ".join(text.split()) == "Head x = [1] a | b c | d"

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from aifix.model import Rule
     from aifix.rulebase.base import Base
 
-FORMAT = 1
+FORMAT = 2
 """Version of the file; another one is rebuilt."""
 NAME = "handbook.db"
 START, END = "\x02", "\x03"
@@ -37,7 +37,7 @@ KEPT = 4
 SNIPPET = 18
 """Words of a snippet."""
 
-_MARKUP = lazy_re(r"^ {0,3}(?:`{3,}.*|~{3,}.*|\|? *:?-{3,}.*)$|^#+ |^ *\| ?| ?\| *$|[*`]|\]\([^)]*\)|\[", re.MULTILINE)
+_MARKUP = lazy_re(r"^ {0,3}(?:`{3,}.*|~{3,}.*|\|? *:?-{3,}.*)$|^#+ |^ *\| ?| ?\| *$|[*`]", re.MULTILINE)
 
 
 class Entry(NamedTuple):
@@ -75,7 +75,7 @@ class Index(Protocol):
 
 def stripped(body: str) -> str:
     """Take the markup out of an article."""
-    return re.sub(r"[ \t]+", " ", _MARKUP.sub(" ", body)).strip()
+    return re.sub(r"[ \t]+", " ", _MARKUP.sub(" ", library.relink(body, lambda link: link.text))).strip()
 
 
 def entries(rules: Mapping[str, Rule], articles: Articles) -> list[Entry]:

@@ -111,7 +111,7 @@ def rule_page(
     rows = _printed(rule)
     parts = [f"# {one_line(page.title)}", _about(rule)]
     parts += _message(rows, "" if linked is plain else EVERY, examples)
-    parts += ["## What it means", *(escape(" ".join(part.split())) for part in page.explain.split("\n\n") if part.strip())]
+    parts += ["## What it means", *(spans(part) for part in page.explain.split("\n\n") if part.strip())]
     parts += _telling(rule, links, counterexamples, to)
     parts += _fixes(page.fixes)
     parts += _probes(rule)
@@ -222,13 +222,13 @@ def _fixes(fixes: Iterable[FixTemplate]) -> list[str]:
         if fix.when:
             found.append(f"Where {code(fix.when)}.")
         found += [f"{'Likelier' if item.odds > 1 else 'Less likely'} where {code(item.when)} (odds × {item.odds:g})." for item in fix.given]
-        found += [escape(" ".join(fix.why.split())), *(_action(action) for action in fix.do)]
+        found += [spans(fix.why), *(_action(action) for action in fix.do)]
     return ["## Fixes, in the order in which to try them", *found] if found else []
 
 
 def _action(action: Action) -> str:
     if action.kind == "note":
-        return "\n\n".join(escape(" ".join(part.split())) for part in action.text.split("\n\n"))
+        return "\n\n".join(spans(part) for part in action.text.split("\n\n"))
     if action.kind == "patch":
         return f"As a patch of your code: {code('aifix fix N LOG')} (the change {code(action.text)})."
     return block(action.text, LANGUAGES.get(action.kind, "text"))
