@@ -6,12 +6,16 @@ import shutil
 import signal
 import sys
 import time
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.supervise.parts import python, start, supervise
 
 from aifix.supervise import stall
 from aifix.supervise.words import duration, seconds
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="/proc")
 
@@ -146,3 +150,134 @@ def test_no_lengths(text: str) -> None:
 
 def test_durations() -> None:
     assert [duration(x) for x in (0.04, 9.94, 59, 61, 600, 3600, 5461)] == ["0.0 s", "9.9 s", "59 s", "1 min 1 s", "10 min", "1 h", "1 h 31 min"]
+
+
+# ---------------------------------------------------------------- ranks
+
+RANKS = """
+import os
+import time
+
+import torch
+import torch.distributed as dist
+
+dist.init_process_group("gloo")
+rank, part = dist.get_rank(), os.environ["PART"]
+values = torch.ones(4)
+dist.all_reduce(values)
+
+
+def share_metrics():
+    dist.all_reduce(values)
+
+
+def load_checkpoint():
+    time.sleep(30)
+
+
+print("up", flush=True)
+if part == "late" and rank == 1:
+    load_checkpoint()
+if part == "apart" and rank == 1:
+    dist.broadcast(values, 0)
+share_metrics()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("py-spy", path=f"{sys.prefix}/bin") is None, reason="py-spy is not installed")
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        ("late", "so rank 0 waits for rank 1, which has not come to the collective"),
+        ("apart", "so the ranks have parted: rank 0 in all_reduce (share_metrics, train.py:"),
+    ],
+)
+def test_the_collective_of_each_rank_is_named(part: str, said: str, tmp_path: Path) -> None:
+    import os
+    import threading
+
+    from tests.rerun.parts import torch_python
+
+    (tmp_path / "train.py").write_text(RANKS, encoding="utf-8")
+    command = [torch_python(), "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(tmp_path / "train.py")]
+    path = f"{sys.prefix}/bin:{os.environ['PATH']}"
+    process = start(["--stall", "4", "--", *command], PATH=path, PART=part, OMP_NUM_THREADS="1")
+    assert process.stderr is not None
+    lines: list[str] = []
+    watchdog = threading.Timer(150, process.kill)
+    watchdog.start()
+    try:  # torch's import alone may be silent for so long: each silence is described, until the ranks have met
+        for line in process.stderr:
+            lines.append(line.decode("utf-8", "replace"))
+            if "so rank" in lines[-1] or "so the ranks" in lines[-1] or "may not look" in lines[-1]:
+                break
+    finally:
+        watchdog.cancel()
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=60)
+    text = "".join(lines)
+    if "may not look" in text:
+        pytest.skip("ptrace is not allowed here")
+    assert "rank 0 is in all_reduce (share_metrics, train.py:15)" in text
+    assert said in text
+    if part == "late":
+        assert "rank 1 is in its own code (load_checkpoint, train.py:19)" in text
+
+
+def test_stacks_are_read_and_compared() -> None:
+    from aifix.supervise.collectives import Frame, Standing, describe, frames, standing
+
+    dump = [
+        "Process 11: python train.py",
+        "Python v3.11.7 (/usr/bin/python3.11)",
+        "",
+        'Thread 11 (idle): "MainThread"',
+        "    all_gather (torch/distributed/distributed_c10d.py:3900)",
+        "    all_gather_object (torch/distributed/distributed_c10d.py:2800)",
+        "    wrapper (torch/distributed/c10d_logger.py:83)",
+        "    collect (train.py:42)",
+        'Thread 12 (idle): "pin"',
+        "    wait (threading.py:320)",
+    ]
+    stack = frames(dump)
+    assert stack[0] == Frame("all_gather", "torch/distributed/distributed_c10d.py", 3900)
+    assert len(stack) == 4
+    assert standing(11, stack, {"RANK": "3", "WORLD_SIZE": "8"}) == Standing(11, 3, 8, "all_gather_object", True, "collect, train.py:42")
+    backward = [Frame("_engine_run_backward", "torch/autograd/graph.py", 1), Frame("step", "train.py", 9)]
+    late = standing(12, backward, {"RANK": "4", "WORLD_SIZE": "8"})
+    assert late is not None
+    assert not late.collective
+    assert standing(13, [Frame("poll", "selectors.py", 1)], {}) is None
+    same = [Standing(pid, pid, 3, "barrier", True, "main, a.py:1") for pid in (0, 1)]
+    assert describe(same)[-2:] == [
+        "             so all of them are in the same one: a rank that is not seen here is missing, or the network does not answer",
+        "             3 ranks belong to the job, 2 of them were seen here: the missing ones may be on other nodes, or gone",
+    ]
+    assert describe([Standing(1, 0, 1, "", False, "main, a.py:1")]) == []
+
+
+def test_the_flight_recorder_s_files_and_pipes_are_named(tmp_path: Path) -> None:
+    import os
+    import subprocess
+
+    from aifix.supervise import collectives
+
+    prefix = str(tmp_path / "dump" / "rank_")
+    environ = {"RANK": "2", "TORCH_FR_DUMP_TEMP_FILE": prefix, "TORCH_FR_BUFFER_SIZE": "2000", "TORCH_NCCL_DEBUG_INFO_PIPE_FILE": str(tmp_path / "p")}
+    rank = subprocess.Popen(["sleep", "30"], env=os.environ | environ)
+    try:
+        while b"RANK=2" not in collectives.read_file(f"/proc/{rank.pid}/environ"):
+            time.sleep(0.01)
+        assert collectives.recorders([rank.pid]) == []
+        os.mkfifo(tmp_path / "p2.pipe")
+        assert f"echo 1 > {tmp_path}/p2.pipe" in collectives.recorders([rank.pid])[0]
+        (tmp_path / "dump").mkdir()
+        (tmp_path / "dump" / "rank_2").write_bytes(b"x")
+        assert collectives.recorders([rank.pid]) == [
+            f"flight recorder: 1 rank has written to {tmp_path}/dump; read it with: aifix flight {tmp_path}/dump"
+        ]
+        assert "written" not in str(collectives.recorders([rank.pid], time.time() + 60))  # of a run before
+    finally:
+        rank.kill()
+        rank.wait()

@@ -73,6 +73,13 @@ def _syscall(pid: int) -> tuple[int, ...]:
         return ()  # "running"
 
 
+def started(pid: int) -> float:
+    """Give the moment at which a process was started, in seconds since 1970; 0 where nobody tells."""
+    fields = read_file(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+    boot = next((int(line.split()[1]) for line in read_file("/proc/stat").splitlines() if line.startswith(b"btime ")), 0)
+    return boot + int(fields[19]) / TICKS if boot and len(fields) > 19 else 0.0
+
+
 def everyone() -> list[int]:
     """Name all processes."""
     try:

@@ -6,10 +6,11 @@ import os
 import platform
 import shutil
 import subprocess
+import sys
 import time
 from typing import TYPE_CHECKING
 
-from aifix.supervise import processes, sockets
+from aifix.supervise import collectives, processes, sockets
 from aifix.supervise.words import duration
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ SAMPLE = 1.0
 SHOWN = 24
 """Processes shown."""
 SOCKETS_SHOWN = 12
-DUMPS = 4
-"""Python processes whose stacks are dumped."""
+DUMPS, PRINTED = 16, 4
+"""Python processes whose stacks are dumped, and those whose stacks are printed."""
 DUMP_LIMIT = 15
 STACK_LINES = 60
 BUSY = 0.2
@@ -145,29 +146,48 @@ def _gpus(pids: set[int]) -> list[str]:
 
 
 def _stacks(listed: list[Process]) -> list[str]:
-    """Dump the stacks of Python processes with py-spy, where it is installed."""
+    """Dump the stacks of Python processes with py-spy, where it is installed, and say in which collective the ranks stand."""
     pythons = [process for process in listed if "python" in os.path.basename(_exe(process.pid)) and process.state != "Z"]
     if not pythons:
         return []
-    spy = shutil.which("py-spy")
+    recorders = collectives.recorders([process.pid for process in pythons], processes.started(listed[0].pid))
+    spy = shutil.which("py-spy") or _beside("py-spy")
     if spy is None:
-        return ["for the Python stacks: pip install py-spy, then py-spy dump --pid " + str(pythons[0].pid)]
-    lines = []
-    for process in pythons[:DUMPS]:
-        command = [spy, "dump", "--nonblocking", "--pid", str(process.pid)]
-        try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=DUMP_LIMIT, check=False)
-        except (OSError, subprocess.TimeoutExpired) as error:
-            lines.append(f"py-spy dump --pid {process.pid}: {error}")
-            continue
-        text = (done.stdout if done.returncode == 0 else done.stdout + done.stderr).decode("utf-8", "replace").rstrip().splitlines()
-        if done.returncode and any("ermission" in line for line in text):
-            text = ["py-spy may not look at this process: run aifix as root, or allow ptrace (a container needs --cap-add SYS_PTRACE)"]
-        lines.append(f"stacks of {process.pid} (py-spy):")
+        return [*recorders, "for the Python stacks: pip install py-spy, then py-spy dump --pid " + str(pythons[0].pid)]
+    dumps = {process.pid: _dump(spy, process.pid) for process in pythons[:DUMPS]}
+    stacks = {pid: collectives.frames(text) for pid, text in dumps.items()}
+    stands = {pid: collectives.standing(pid, stack, collectives.environment(pid)) for pid, stack in stacks.items() if stack}
+    ranks = [one for one in stands.values() if one is not None]
+    lines = collectives.describe(ranks) + recorders
+    # those that are not where the others wait tell most
+    order = sorted(dumps, key=lambda pid: (one := stands.get(pid)) is None or one.collective)
+    for pid in order[:PRINTED]:
+        text = dumps[pid]
+        lines.append(f"stacks of {pid} (py-spy):")
         lines += [f"  {line}" for line in text[:STACK_LINES]]
         if len(text) > STACK_LINES:
             lines.append(f"  and {len(text) - STACK_LINES} lines more")
+    if len(pythons) > PRINTED:
+        lines.append(f"and {len(pythons) - PRINTED} Python processes more: py-spy dump --pid PID")
     return lines
+
+
+def _dump(spy: str, pid: int) -> list[str]:
+    command = [spy, "dump", "--nonblocking", "--pid", str(pid)]
+    try:
+        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, timeout=DUMP_LIMIT, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return [f"py-spy dump --pid {pid}: {error}"]
+    text = (done.stdout if done.returncode == 0 else done.stdout + done.stderr).decode("utf-8", "replace").rstrip().splitlines()
+    if done.returncode and any("ermission" in line for line in text):
+        return ["py-spy may not look at this process: run aifix as root, or allow ptrace (a container needs --cap-add SYS_PTRACE)"]
+    return text
+
+
+def _beside(name: str) -> str | None:
+    """Find a program beside our own interpreter: aifix may be called by its path, from an environment that is not on PATH."""
+    path = os.path.join(os.path.dirname(sys.executable), name)
+    return path if os.access(path, os.X_OK) else None
 
 
 def _exe(pid: int) -> str:
