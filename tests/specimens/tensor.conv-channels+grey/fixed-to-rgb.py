@@ -7,5 +7,5 @@ from torch import nn
 
 conv = nn.Conv2d(3, 8, kernel_size=3)
 picture = Image.new("L", (32, 32)).convert("RGB")
-image = torch.from_numpy(np.atleast_3d(np.array(picture))).permute(2, 0, 1).unsqueeze(0) / 255
+image = torch.from_numpy(np.atleast_3d(np.array(picture))).permute(2, 0, 1).unsqueeze(0).float() / 255
 print("maps", tuple(conv(image).shape))

@@ -38,9 +38,11 @@ def patch(code: Code, case: Case) -> list[str]:
     code.insert_before(forward[0], f"with {torch}.autocast(device_type={device}):\n{inner}")
     for statement in forward:
         code.remove(statement)
+    notes = ["On a GPU this computes in float16; the scaler keeps small gradients from vanishing. Losses and accuracy may differ slightly."]
     if not step.scaler:
         _scale(code, step, torch, device)
-    return ["On a GPU this computes in float16; the scaler keeps small gradients from vanishing. Losses and accuracy may differ slightly."]
+        notes.append("torch before 2.3 has the scaler as torch.cuda.amp.GradScaler(enabled=...), without the device.")
+    return notes
 
 
 def _forward(step: loops.Step) -> list[cst.SimpleStatementLine]:
