@@ -51,7 +51,9 @@ def watch(folder: Path, text: str, *options: str, name: str = "train.py", **more
     ("text", "identity", "line"),
     [
         pytest.param(programs.NAN, "train.nan-loss", r"the loss is nan at step 40, first out of layer ratio \(LogBackward0\)", id="nan"),
-        pytest.param(programs.OVERFLOW, "train.nan-loss", r"the loss is (?:nan|inf) at step 30, first out of layer 2 \(\w+Backward0\)", id="overflow"),
+        pytest.param(
+            programs.OVERFLOW, "train.nan-loss", r"the loss is (?:nan|inf) at step 30, first out of layer 2 \(\w+Backward0\)", id="overflow"
+        ),
         pytest.param(
             programs.EXPLODING, "train.grad-nonfinite", r"exploding gradients: norm \S+ at step (?:6|7)\d, .* largest in layer \d", id="exploding"
         ),

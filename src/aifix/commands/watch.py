@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
 @click.option(
-    "--budget", type=click.FloatRange(0.01, 50), metavar="PERCENT", default=0.8, show_default=True, help="Share of the time that samples may take."
+    "--budget", type=click.FloatRange(0.01, 50), metavar="PERCENT", default=0.5, show_default=True, help="Share of the time that samples may take."
 )
 @click.option("--log", metavar="FILE", default="", help="Keep the whole output in a file.")
 @click.option("--stall", type=Length(), metavar="TIME", default=0.0, help="When nothing is printed for so long (10m), say what the run does.")

@@ -35,7 +35,7 @@ class Watch:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Steps, samples, seconds, the share of the time that watching took, the first and the last loss."""
+        """Steps, samples, seconds, the share of the time that watching took, the last loss."""
         found: dict[str, Any] = self._watcher.summary()
         return found
 
@@ -80,7 +80,7 @@ def watch(model: Any, optimizer: Any = None, *, budget: float = 0.0, quiet: bool
     Args:
         model: the module that is trained, or several.
         optimizer: its optimizer, or several; all of the process by default.
-        budget: share of the time that samples may take; 0: the default of 0.8 %.
+        budget: share of the time that samples may take; 0: the default of 0.5 %.
         quiet: print nothing; `Watch.alarms` and `Watch.report` tell.
 
     Returns:
@@ -97,7 +97,7 @@ def watch(model: Any, optimizer: Any = None, *, budget: float = 0.0, quiet: bool
         raise TypeError(f"aifix.watch takes a torch.nn.Module and its optimizer, not {type(model).__name__}")
     optimizers: list[Any] = list(_listed(optimizer))
     made = Watch(None, quiet=quiet)
-    watcher = _inside().install(torch, made._tell, budget or None)  # noqa: SLF001 - of this module
+    watcher = _load("watching").install(torch, made._tell, budget or None)  # noqa: SLF001 - of this module
     made._watcher = watcher  # noqa: SLF001
     watcher.attach(models, optimizers)
     atexit.register(made.close)
@@ -110,14 +110,14 @@ def _listed(optimizer: Any) -> Iterable[Any]:
     return optimizer if isinstance(optimizer, (list, tuple)) else (optimizer,)
 
 
-def _inside() -> ModuleType:
-    """Load the watcher inside by its file, as the injected start does."""
+def _load(name: str) -> ModuleType:
+    """Load a module of `injected/inside/` by its file, as the injected start does."""
     file = os.path.join(injected.INSIDE, "start.py")
     with open(file, encoding="utf-8") as stream:
         code = compile(stream.read(), "<frozen aifix.start>", "exec")
     space: dict[str, Any] = {"__name__": "_aifix_start", "__file__": file}
     exec(code, space)  # noqa: S102 - our own file
-    module: ModuleType = space["load"]("watching")
+    module: ModuleType = space["load"](name)
     return module
 
 

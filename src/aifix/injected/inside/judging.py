@@ -20,6 +20,10 @@ FLAT_STEPS, FLAT, LEARNT = 600, 0.006, 0.02
 """Steps of a loss that stands still, its spread relative to its mean, and the share by which a loss that learns falls (match/detectors.py)."""
 GROWN = 48 << 20
 """Bytes from which on growth is more than a cache that fills."""
+STEADY = 0.6
+"""Growth in one quarter of the time relative to that in the one with the most."""
+URGENT = 20.0
+"""Seconds to the end below which nothing is waited for."""
 HORIZON = 24 * 3600.0
 """Seconds: an end that is farther away is no alarm."""
 STARVED, WAIT = 0.5, 0.003
@@ -47,7 +51,7 @@ class Judge:
         self.norms = []
         self.vanishing = []
         self.scales = None
-        self.memories = {}
+        self.memories, self.grew = {}, {}
         self.waits = []
         self.bad = 0
         self.unmoved = None
@@ -61,27 +65,29 @@ class Judge:
 
     # ------------------------------------------------------------ loss
 
-    def loss(self, step, value, site=None, *, scaled=False, origin=None):
-        """Judge the loss of a step; `origin` finds out where a non-finite one comes from."""
-        if math.isnan(value) or math.isinf(value):
-            self.bad += 1
-            if self.bad >= (UNSCALED if scaled else 1) and "loss" not in self.told:
-                where = origin() if origin is not None else ""
-                self._exploded_before(step)
-                self.alarm(
-                    "train.nan-loss", "loss", "watch: the loss is %s at step %d%s" % (_plain(value), step, ", first " + where if where else "")
-                )
+    def lost(self, step, value, *, scaled=False, origin=None):
+        """Judge a loss that is nan or inf; `origin` finds out where it comes from."""
+        self.bad += 1
+        if self.bad < (UNSCALED if scaled else 1) or "loss" in self.told:
             return
+        where = origin() if origin is not None else ""
+        self._exploded_before(step)
+        self.alarm("train.nan-loss", "loss", "watch: the loss is %s at step %d%s" % (_plain(value), step, ", first " + where if where else ""))
+
+    def loss(self, step, value, site=None):
+        """Judge a finite loss, by the place where its backward was called. It comes in every step, so it has to be quick."""
         self.bad = 0
         series = self.losses.get(site)
         if series is None:
             if len(self.losses) >= 16:
                 return
             series = self.losses[site] = Series()
-        series.add(step, value)
-        if len(self.losses) > 1:
-            return  # several losses play against each other: none of them has to fall
-        if series.full():
+        values = series.values
+        values.append(value)
+        if len(values) < series.size:
+            return
+        series.close(step)
+        if len(self.losses) == 1:  # several losses play against each other: none of them has to fall
             self._diverging(series)
             self._flat(series)
 
@@ -206,14 +212,15 @@ class Judge:
         points.append((step, seconds, used))
         if len(points) > 240:
             del points[1::2]
-        if len(points) < 16 or step - points[0][0] < 60 or seconds - points[0][1] < 1.0:
+        if len(points) < 24 or step - points[0][0] < 60 or seconds - points[0][1] < 1.0:
             return
         size = len(points) // 4
         parts = [points[at * size : (at + 1) * size] for at in range(4)]
         lows = [min(one[2] for one in part) for part in parts]
         steps = [lows[1] - lows[0], lows[2] - lows[1], lows[3] - lows[2]]
         grown = lows[3] - lows[0]
-        if grown < GROWN or min(steps) < 0.2 * max(steps):
+        if grown < GROWN or min(steps) < STEADY * max(steps):
+            self.grew.pop(what, None)
             return
         middle = parts[3][len(parts[3]) // 2], parts[0][len(parts[0]) // 2]
         passed = middle[0][1] - middle[1][1]
@@ -222,6 +229,9 @@ class Judge:
         rate = grown / passed
         ends = left / rate
         if ends > HORIZON or (until is not None and ends > until):
+            return
+        # what fills a cache grows ever more slowly: it must still grow as fast after three times the time, unless the end is near
+        if ends > URGENT and seconds < 3 * self.grew.setdefault(what, seconds):
             return
         a_step = grown / max(1, middle[0][0] - middle[1][0])
         text = "watch: %s memory grows by %s a step: %s at step %d, nothing is left in about %s (step %d)"
@@ -233,7 +243,7 @@ class Judge:
 
     def forget_memory(self):
         """Begin anew: what was measured while a cache was filled says nothing about what comes."""
-        self.memories = {}
+        self.memories, self.grew = {}, {}
 
     def input(self, step, waited, seconds, idle=None):
         """Judge the waiting for data in a step; `idle`: whether the accelerator had nothing left to do, where there is one."""
@@ -275,19 +285,14 @@ class Series:
         self.least = math.inf
         self.negative = False
         self.rate = 0.0
-        self._full = False
 
-    def add(self, step, value):
-        """Take a value."""
-        self.count += 1
-        if value < 0:
+    def close(self, step):
+        """End a stretch."""
+        values, self.values = self.values, []
+        self.count += len(values)
+        if min(values) < 0:
             self.negative = True
-        self.values.append(value)
-        self._full = len(self.values) >= self.size
-        if not self._full:
-            return
-        chunk = Chunk(step, self.values, self.rate)
-        self.values = []
+        chunk = Chunk(step, values, self.rate)
         if not self.chunks:
             self.first = chunk.mean
         self.least = min(self.least, chunk.median)
@@ -300,10 +305,6 @@ class Series:
                 joined.append(two)
             self.chunks = joined
             self.size *= 2
-
-    def full(self):
-        """Tell whether a stretch has just ended."""
-        return self._full
 
     def last(self):
         """Give the last value."""

@@ -11,13 +11,13 @@ import os
 import sys
 import time
 
-BUDGET = 0.008
+BUDGET = 0.005
 """Share of the time that samples may take."""
 FIRST_STEPS, FIRST_SECONDS = 12, 0.05
 """Samples at the start beyond the budget: a run may be lost within ten steps; and the seconds they may take in all."""
 SLICE, SLICES = 32, 12
 """Elements of a tensor, and tensors, by which it is seen whether weights move."""
-MEMORY_EVERY = 0.2
+MEMORY_EVERY = 0.05
 """Seconds between two looks at the memory."""
 PENDING = 4096
 """Losses on a GPU that wait for the next sample."""
@@ -54,7 +54,6 @@ class Watcher:
         self.graph = load("graph")
         self.names = self.graph.Names()
         self.budget = float(budget or os.environ.get("AIFIX_WATCH_BUDGET") or BUDGET)
-        self.pid = os.getpid()
         self.only = None
         """The optimizers to watch; None: all."""
         self.known = set()
@@ -64,6 +63,10 @@ class Watcher:
         self.began = self.ended = clock()
         self.spent = self.once = 0.0
         """Seconds that samples took, and those of finding the model, which happens once."""
+        self.passed, self.at = 0.0, None
+        """Seconds of training by the same measure, and its reading at the last step."""
+        self.free = 0.0
+        """Those that the first samples took."""
         self.cost = time.thread_time
         """What they are measured by: this thread's own time, or where an accelerator is waited for, the clock."""
         self.samples = 0
@@ -80,7 +83,7 @@ class Watcher:
         self.memory_at = 0.0
         self.memory_epoch = 0
         self.slices = {}
-        self.losses = [None, None]
+        self.last = None
         self.closed = False
 
     # ------------------------------------------------------------ hooks
@@ -103,29 +106,44 @@ class Watcher:
         import atexit
 
         atexit.register(self.finish)
+        if hasattr(os, "register_at_fork"):
+            os.register_at_fork(after_in_child=self.leave)
+
+    def leave(self):
+        """Watch no more: a process that was forked off trains nothing of its own."""
+        self.closed = True
 
     def guarded(self, function):
         """Let what goes wrong in a function of ours end the watching, and nothing else."""
 
         def hook(*arguments, **named):
-            if not self.closed and os.getpid() == self.pid:
+            if not self.closed:
                 try:
                     function(*arguments, **named)
                 except Exception as error:
-                    self.closed = True
-                    emit(kind="broken", what=function.__name__, error="%s: %s" % (type(error).__name__, error))
+                    self.fail(function.__name__, error)
 
         hook._torchdynamo_disable = True
         return hook
 
+    def fail(self, what, error):
+        """End the watching, and say why to the parent alone."""
+        self.closed = True
+        emit(kind="broken", what=what, error="%s: %s" % (type(error).__name__, error))
+
     def around_backward(self, original):
         """Look at each loss before its backward."""
-        look = self.guarded(self.before_backward)
+        look = self.before_backward
 
         def backward(self, *arguments, **named):
-            look(self)
+            if not watcher.closed:
+                try:
+                    look(self)
+                except Exception as error:
+                    watcher.fail("before_backward", error)
             return original(self, *arguments, **named)
 
+        watcher = self
         backward.__doc__, backward.__wrapped__, backward._torchdynamo_disable = original.__doc__, original, True
         return backward
 
@@ -167,34 +185,42 @@ class Watcher:
     # ------------------------------------------------------------ what they see
 
     def before_backward(self, loss):
-        """Take the loss."""
-        unscaled, self.unscaled = self.unscaled, None
-        if unscaled is not None:
-            loss = unscaled
-        if loss.numel() != 1 or loss.is_meta or not loss.is_floating_point():
+        """Take the loss. This runs in every step, so it has to be quick."""
+        if self.unscaled is not None:
+            loss, self.unscaled = self.unscaled, None
+        if loss.numel() != 1:
             return
-        frame = sys._getframe(3)  # backward and the guard's hook stand between
-        site = (frame.f_code.co_filename, frame.f_lineno)
-        if loss.device.type != "cpu":
-            self.cost = clock
-        if loss.device.type == "cpu" or self.sampling:
-            begun = self.cost()
-            if self.pending:
-                self._read_pending()
+        frame = sys._getframe(2)
+        site = (frame.f_code, frame.f_lasti)
+        if loss.is_cpu:
             value = loss.item()
-            self._loss(self.step, value, site, lambda: self._origin(loss))
-            if loss.device.type != "cpu":
-                self.spent += self.cost() - begun
-        else:
+            if value - value == 0.0:
+                self.judge.loss(self.step, value, site)
+            else:
+                self._lost(self.step, value, loss)
+            self.last = value
+            return
+        if self.cost is not clock:
+            self.cost, self.at = clock, None
+        if self.sampling and not loss.is_meta:
+            begun = clock()
+            self._read_pending()
+            self._loss(self.step, loss.item(), site, loss)
+            self.spent += clock() - begun
+        elif not loss.is_meta:
             self.pending.append((self.step, loss.detach(), site))
             if len(self.pending) >= PENDING:
                 self._read_pending()
 
-    def _loss(self, step, value, site, origin=None):
-        if self.losses[0] is None:
-            self.losses[0] = value
-        self.losses[1] = value
-        self.judge.loss(step, value, site, scaled=self.scaler is not None, origin=origin)
+    def _loss(self, step, value, site, loss=None):
+        self.last = value
+        if math.isfinite(value):
+            self.judge.loss(step, value, site)
+        else:
+            self._lost(step, value, loss)
+
+    def _lost(self, step, value, loss):
+        self.judge.lost(step, value, scaled=self.scaler is not None, origin=None if loss is None else lambda: self._origin(loss))
 
     def _origin(self, loss):
         self._learn()
@@ -203,6 +229,8 @@ class Watcher:
     def _read_pending(self):
         """Read the losses of the steps since the last sample: one wait for the accelerator."""
         pending, self.pending = self.pending, []
+        if not pending:
+            return
         try:
             values = self.torch.stack([one.reshape(()).float() for _, one, _ in pending]).tolist()
         except Exception:  # on several devices
@@ -290,8 +318,8 @@ class Watcher:
             self.judge.weights(self.step, not torch.equal(before, now), rate, total)
 
     def after_step(self, optimizer, *_):
-        """End a step: add up, look at the memory, decide whether the next one is a sample."""
-        if not self._is_watched(optimizer):
+        """End a step: add up, look at the memory, decide whether the next one is a sample. This, too, has to be quick."""
+        if self.only is not None and id(optimizer) not in self.only:
             return
         key = id(optimizer)
         count = self.steps[key] = self.steps.get(key, 0) + 1
@@ -299,22 +327,29 @@ class Watcher:
             return  # another optimizer of the same step
         self.step = count
         now = clock()
-        seconds = now - self.ended - self.left_out
-        if self.step > 5:
-            self.judge.input(self.step, self.waited, max(seconds, 1e-9), self.idle)
-        self.waited = self.left_out = 0.0
-        self.idle = self.event = None
+        if self.waited > 0.0:
+            if count > 5:
+                self.judge.input(count, self.waited, now - self.ended - self.left_out, self.idle)
+            self.waited, self.ended = 0.0, now
+        if self.left_out:
+            self.left_out, self.ended = 0.0, now
         if self.sampling:
             self.samples += 1
-        if now - self.began > self.memory_at and self.step > 20:
+            self.idle = self.event = None
+        elif count % 8 and count > FIRST_STEPS:
+            return  # the rest need not be looked at in every step
+        if count > 20 and now - self.began > self.memory_at:
             self._memory(now)
-        elapsed = now - self.began
-        first = self.step <= FIRST_STEPS and self.spent < FIRST_SECONDS
-        self.sampling = first or self.spent + self.spent / max(1, self.samples) <= self.budget * elapsed
-        if self.sampling and self.torch.cuda.is_available() and self.torch.cuda.is_initialized():
+        at = self.cost()
+        self.passed, self.at = self.passed + (at - self.at if self.at is not None else 0.0), at
+        if count <= FIRST_STEPS and self.spent < FIRST_SECONDS:
+            self.free = self.spent
+            self.sampling = True
+        else:
+            self.sampling = self.spent - self.free + self.spent / max(1, self.samples) <= self.budget * self.passed
+        if self.sampling and self.cost is clock and self.torch.cuda.is_initialized():
             self.event = self.torch.cuda.Event()
             self.event.record()
-        self.ended = now
 
     def _memory(self, now):
         elapsed = now - self.began
@@ -385,7 +420,7 @@ class Watcher:
 
     def finish(self):
         """Read what is still to be read, and sum up."""
-        if self.closed or os.getpid() != self.pid:
+        if self.closed:
             return
         self.closed = True
         if self.pending:
@@ -393,11 +428,11 @@ class Watcher:
         emit(kind="summary", **self.summary())
 
     def summary(self):
-        """Sum up: steps, seconds, samples, the share of the time that samples took, the first and last loss."""
+        """Sum up: steps, seconds, samples, the share of the time that samples took, the last loss."""
         elapsed = clock() - self.began
-        share = (self.spent + self.once) / elapsed if elapsed > 0 else 0.0
-        first, last = (one if one is not None and math.isfinite(one) else None for one in self.losses)
-        return {"steps": self.step, "seconds": elapsed, "samples": self.samples, "share": share, "first": first, "last": last}
+        share = (self.spent + self.once) / max(self.passed, 1e-9) if self.passed else 0.0
+        last = self.last if self.last is not None and math.isfinite(self.last) else None
+        return {"steps": self.step, "seconds": elapsed, "samples": self.samples, "share": share, "last": last}
 
 
 # ---------------------------------------------------------------- memory
