@@ -28,6 +28,7 @@ RAY = """\
         (["pods/llm-worker-0.log", "pods/llm-worker-1.log"], [0, 1]),
         (["js-workers-0-0-x7k2p.log", "js-workers-0-1-b5c5d.log", "js-workers-1-0-q2w4z.log"], [0, 1, 2]),
         (["job.0.log", "job.1.log", "job.3.log"], [0, 1, 3]),
+        (["out.400.log", "out.401.log", "out.402.log"], [400, 401, 402]),
         (["step_1000.log", "step_2000.log"], [None, None]),
         (["train.log"], [None]),
         (["launcher.log", "rank_0.log", "rank_1.log"], [None, 0, 1]),

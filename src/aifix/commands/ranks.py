@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from aifix.ranklogs.nouns import RanksReport
 
 
-HELP = """Read the logs of a job's ranks together: who failed first and why, who only followed, who is silent, slow or missing.
+HELP = """Read the logs of a job's ranks together: who failed first and why, who is silent or slow.
 
 \b
     aifix ranks logs/                  torchrun's --log-dir, one file a rank,

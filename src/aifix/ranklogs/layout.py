@@ -207,12 +207,14 @@ def _counted(named: list[Named]) -> list[Named]:
 
 
 def _counting(rows: list[list[int]]) -> int | None:
-    """Find the column that counts: distinct (but for stdout and stderr), from 0 or 1, nearly without gaps; the last such one."""
+    """Find the column that counts: distinct (but for stdout and stderr), from 0 or 1 nearly without gaps, or without any; the last such one."""
     if len(rows) < 2:
         return None
     for column in range(len(rows[0]) - 1, -1, -1):
         values = {row[column] for row in rows}
         others = {tuple(row[:column] + row[column + 1 :]) for row in rows}
-        if len(others) == 1 and len(values) > 1 and min(values) <= 1 and max(values) < 2 * len(values) + 2:
+        from_start = min(values) <= 1 and max(values) < 2 * len(values) + 2
+        in_a_row = max(values) - min(values) + 1 == len(values) > 2  # some of the ranks
+        if len(others) == 1 and len(values) > 1 and (from_start or in_a_row):
             return column
     return None
