@@ -143,7 +143,6 @@ class RuleSource(msgspec.Struct, forbid_unknown_fields=True):
     examples: list[ExampleSource | str] = []
     counterexamples: list[ExampleSource | str] = []
     references: list[str] = []
-    articles: list[str] = []
 
 
 class Problem(msgspec.Struct, frozen=True):
