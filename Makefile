@@ -77,7 +77,7 @@ $(VENV)/.editable: $(VENV)/.python pyproject.toml hatch_build.py
 
 $(VENV)/.test: $(VENV)/.editable
 	$(PIP) --group test
-	$(PIP) --group torch $(TORCH_INDEX)
+	$(PIP) --group torch --group lab $(TORCH_INDEX)
 	@touch $@
 
 $(VENV)/.docs: $(VENV)/.editable
