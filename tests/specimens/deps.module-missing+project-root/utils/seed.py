@@ -1,0 +1,6 @@
+import random
+
+
+def seed(value):
+    random.seed(value)
+    return value

@@ -1,0 +1,2 @@
+def bar(done, total):
+    return "#" * done + "." * (total - done)

@@ -1,0 +1,2 @@
+# A first try with random numbers.
+numbers = [4, 8, 15]
