@@ -20,18 +20,18 @@ if TYPE_CHECKING:
 INDEX = "diagnoses/index.md"
 TAGS = "diagnoses/tags.md"
 PHASES = {
-    "install": "installing",
-    "build": "building",
-    "startup": "starting",
-    "data": "reading data",
-    "training": "training",
-    "checkpoint": "saving and loading checkpoints",
-    "inference": "inference",
-    "serving": "serving",
-    "distributed": "several ranks",
-    "hardware": "ill hardware",
+    "install": "While installing",
+    "build": "While building",
+    "startup": "At the start",
+    "data": "While reading data",
+    "training": "In training",
+    "checkpoint": "Saving and loading checkpoints",
+    "inference": "In inference",
+    "serving": "In serving",
+    "distributed": "With several ranks",
+    "hardware": "When hardware is ill",
 }
-"""What the phases of rules are called."""
+"""Headings of the phases that rules name."""
 
 
 def load() -> list[Loaded]:
@@ -130,7 +130,7 @@ def _tags(rules: Iterable[Rule], titles: dict[str, str]) -> Page:
     for phase, words in PHASES.items():
         inside = [rule for rule in listed if phase in rule.phase]
         if inside:
-            parts += [f"## While {words}", "\n".join(_item(rule, titles, TAGS) for rule in inside)]
+            parts += [f"## {words}", "\n".join(_item(rule, titles, TAGS) for rule in inside)]
     for tag in sorted({tag for rule in listed for tag in rule.tags}, key=str.lower):
         inside = [rule for rule in listed if tag in rule.tags]
         parts += [f"## {markdown.one_line(tag)}", "\n".join(_item(rule, titles, TAGS) for rule in inside)]

@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import typing
 from typing import TYPE_CHECKING
 
 import click
@@ -15,6 +16,7 @@ import generate
 from aifix.commands.main import cli
 from aifix.kb import articles as library
 from aifix.rulebase import base as rulebase
+from aifix.rulebase.source import Phase
 from site_pages import articles as article_pages
 from site_pages import commands, diagnoses, navigation
 from site_pages.page import Page, UndocumentedError, linked_from
@@ -103,6 +105,13 @@ def test_every_page_stands_in_the_navigation_once(pages: dict[str, Page]) -> Non
         return [path for one in entry for path in paths(one)]
 
     assert sorted(paths(navigation.of(pages.values()))) == sorted(pages)
+
+
+def test_every_phase_of_rules_and_topic_of_articles_has_its_heading(pages: dict[str, Page]) -> None:
+    assert set(diagnoses.PHASES) == set(typing.get_args(Phase))
+    for topic in library.load().topics():
+        if any(next(iter(article.topics)) == topic for article in library.load().values()):
+            assert f"\n## {article_pages.topic_name(topic)}\n" in pages["articles/index.md"].text
 
 
 def test_a_page_that_is_written_later_is_found(tmp_path: Path) -> None:
