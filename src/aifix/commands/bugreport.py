@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 def report(
     context: click.Context, /, log: str, *, output: str, archive: str, yes: bool, active: bool, python: str, kb: str, number: int | None
 ) -> None:
-    """Make a bug report of LOG ('-' is standard input; without LOG of the last failure in the history) to paste into an issue.
+    """Make a bug report to paste into an issue, without secrets and names.
 
-    It holds what failed, the lines that show it, the machine's answers, the environment and the packages; secrets, home folders, user and
+    It is about LOG ('-' is standard input), or without LOG about the last failure in the history. It holds what failed, the lines that show it, the machine's answers, the environment and the packages; secrets, home folders, user and
     host names are taken out. It is shown first: read it before you send it. Nothing is sent, and torch is not imported without --active.
     """
     piped = b""

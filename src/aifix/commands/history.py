@@ -39,7 +39,7 @@ def formed(command: Any) -> Any:
 @formed
 @click.pass_context
 def history(context: click.Context, /, *, limit: int, kb: str, form: str, colour: bool | None) -> None:
-    """List the last failures, newest first; or show, search, count, export, import or remove them.
+    """List the last failures; show, search, count, export, import or remove them.
 
     The pipe and `aifix run` remember every failure of a run of yours; a log that lies in a file is remembered with --remember. Nothing is
     sent anywhere. AIFIX_NO_HISTORY=1 and --no-history switch it off; AIFIX_HOME names another folder, --kb FILE another file.

@@ -28,11 +28,17 @@ class Lazy(click.Group):
     """A group whose bigger commands are imported only when they are called; their lines in the help stand here."""
 
     lazy: ClassVar[dict[str, tuple[str, str]]] = {
-        "history": ("aifix.commands.history:history", "List, show, search and count the failures of before; export, import, remove them."),
-        "report": ("aifix.commands.bugreport:report", "Make a bug report of a log to paste into an issue: shown first, without secrets and names."),
-        "resolved": ("aifix.commands.resolved:resolved", "Say which fix ended a failure: the order of fixes learns from it."),
+        "history": ("aifix.commands.history:history", "List the last failures; show, search, count, export, import or remove them."),
+        "report": (
+            "aifix.commands.bugreport:report",
+            "Make a bug report to paste into an issue, without secrets and names.",
+        ),
+        "resolved": (
+            "aifix.commands.resolved:resolved",
+            "Say which fix ended a failure, or did not: the order of fixes learns from it.",
+        ),
         "run": ("aifix.commands.run:run", "Run a command as it is, and say at its end what killed it."),
-        "rerun": ("aifix.commands.rerun:rerun", "Run a failed command again with the instruments that its diagnosis asks for."),
+        "rerun": ("aifix.commands.rerun:rerun", "Run a failed command again with instruments, and name the line to blame."),
         "watch": ("aifix.commands.watch:watch", "Run a training as it is, and say while it runs what goes wrong with it."),
         "lab": ("aifix.commands.lab:lab", "Run specimens: programs that really fail, and their fixes."),
         "kb": ("aifix.commands.kb:kb", "Search and read the handbook: articles, and a page for every rule."),

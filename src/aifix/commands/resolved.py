@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 @placed
 @click.pass_context
 def resolved(context: click.Context, /, number: int | None, *, fix: str, worked: bool | None, remark: str, kb: str) -> None:
-    """Say which fix ended failure N, or did not: by default the last failure about which nothing was said.
+    """Say which fix ended a failure, or did not: the order of fixes learns from it.
 
-    On a terminal it asks for what is not given. Fixes that work move up when the same diagnosis is made again, in this project first.
+    Without a number it is about the last failure of which nothing was said. On a terminal it asks for what is not given. Fixes that work move up when the same diagnosis is made again, in this project first.
     """
     from contextlib import contextmanager
 

@@ -52,7 +52,7 @@ def read(source: SourceFile, options: Mapping[str, Fact]) -> dict[str, Fact]:
     """
     try:
         tree = ast.parse(source.data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError, SystemError):  # the last: Python 3.11, of two threads that parse at once
         return {}
     reader = _Reader(tree, options)
     name = os.path.basename(source.path)
