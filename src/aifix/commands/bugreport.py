@@ -31,8 +31,9 @@ def report(
 ) -> None:
     """Make a bug report to paste into an issue, without secrets and names.
 
-    It is about LOG ('-' is standard input), or without LOG about the last failure in the history. It holds what failed, the lines that show it, the machine's answers, the environment and the packages; secrets, home folders, user and
-    host names are taken out. It is shown first: read it before you send it. Nothing is sent, and torch is not imported without --active.
+    It is about LOG ('-' is standard input), or without LOG about the last failure in the history. It holds what failed, the lines that show
+    it, the machine's answers, the environment and the packages; secrets, home folders, user and host names are taken out. It is shown
+    first: read it before you send it. Nothing is sent, and torch is not imported without --active.
     """
     piped = b""
     if log == "-" or (not log and number is None and sys.stdin is not None and not sys.stdin.isatty()):

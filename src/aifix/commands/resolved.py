@@ -24,7 +24,8 @@ if TYPE_CHECKING:
 def resolved(context: click.Context, /, number: int | None, *, fix: str, worked: bool | None, remark: str, kb: str) -> None:
     """Say which fix ended a failure, or did not: the order of fixes learns from it.
 
-    Without a number it is about the last failure of which nothing was said. On a terminal it asks for what is not given. Fixes that work move up when the same diagnosis is made again, in this project first.
+    Without a number it is about the last failure of which nothing was said. On a terminal it asks for what is not given. Fixes that work
+    move up when the same diagnosis is made again, in this project first.
     """
     from contextlib import contextmanager
 
