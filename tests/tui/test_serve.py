@@ -18,16 +18,16 @@ from aiohttp import ClientSession, CookieJar
 from aiohttp.test_utils import TestClient, TestServer
 from tests.tui.conftest import RANKS
 
-from aifix_tui.serve import HOST, LoopbackServer, command
+from aifix_tui.serve import HOST, GuardedServer, command, is_loopback, refusal
 
 TOKEN = "secret"  # noqa: S105 - of the test
 PORT = 8123
 OWN = {"Host": f"127.0.0.1:{PORT}"}
 
 
-def ask(path: str, headers: dict[str, str]) -> tuple[int, str]:
+def ask(path: str, headers: dict[str, str], host: str = HOST) -> tuple[int, str]:
     async def run() -> tuple[int, str]:
-        server = LoopbackServer("true", PORT, TOKEN)
+        server = GuardedServer("true", PORT, TOKEN, host)
         async with TestClient(TestServer(await server._make_app())) as client:
             answer = await client.get(path, headers=headers)
             return answer.status, answer.headers.get("Set-Cookie", "")
@@ -55,6 +55,61 @@ def test_without_the_token_nothing_is_served(path: str) -> None:
 def test_other_names_and_other_pages_are_refused(headers: dict[str, str]) -> None:
     assert ask(f"/?token={TOKEN}", headers)[0] == 403
     assert ask(f"/ws?token={TOKEN}", headers)[0] == 403
+
+
+def test_no_page_speaks_to_a_foreign_server() -> None:
+    async def page(host: str, headers: dict[str, str]) -> str:
+        async with TestClient(TestServer(await GuardedServer("true", PORT, TOKEN, host)._make_app())) as client:
+            return await (await client.get(f"/?token={TOKEN}", headers=headers)).text()
+
+    own = asyncio.run(page(HOST, OWN))
+    assert "googleapis" not in own
+    assert f"ws://127.0.0.1:{PORT}/ws" in own
+    other = asyncio.run(page("0.0.0.0", {"Host": f"node7:{PORT}"}))  # noqa: S104 - it is not bound
+    assert f"ws://node7:{PORT}/ws" in other
+    assert "0.0.0.0" not in other  # noqa: S104
+
+
+@pytest.mark.parametrize("path", ["/", "/?token=wrong", "/ws", "/ws?token=", "/download/x"])
+def test_on_other_addresses_the_token_is_asked_for_as_well(path: str) -> None:
+    elsewhere = {"Host": f"node7:{PORT}"}
+    assert ask(path, elsewhere, "0.0.0.0")[0] == 403  # noqa: S104 - it is not bound
+    assert ask(f"/?token={TOKEN}", elsewhere, "0.0.0.0")[0] == 200  # noqa: S104
+    assert ask(f"/?token={TOKEN}", {**elsewhere, "Origin": "http://evil.example"}, "0.0.0.0")[0] == 403  # noqa: S104
+
+
+@pytest.mark.parametrize(
+    ("host", "token", "why_not"),
+    [
+        ("127.0.0.1", "", ""),
+        ("localhost", "", ""),
+        ("::1", "", ""),
+        ("0.0.0.0", "", "needs a --token"),  # noqa: S104
+        ("::", "", "needs a --token"),
+        ("192.168.0.4", "", "needs a --token"),
+        ("node7", "", "needs a --token"),
+        ("127.0.0.1.example.org", "", "needs a --token"),
+        ("0.0.0.0", "short", "at least 16 characters"),  # noqa: S104
+        ("0.0.0.0", "0123456789abcdef", ""),  # noqa: S104
+    ],
+)
+def test_other_addresses_need_a_token_that_was_chosen(host: str, token: str, why_not: str) -> None:
+    assert why_not in refusal(host, token)
+    assert bool(why_not) == bool(refusal(host, token))
+
+
+def test_without_a_token_another_address_is_refused_with_one_line() -> None:
+    environ = {name: value for name, value in os.environ.items() if name != "AIFIX_TOKEN"}
+    words = [sys.executable, "-m", "aifix", "tui", "--serve", "--host", "0.0.0.0"]  # noqa: S104 - which is refused
+    done = subprocess.run(words, capture_output=True, text=True, check=False, env=environ)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "--token" in done.stderr
+
+
+def test_loopback_is_told_by_address_and_not_by_spelling() -> None:
+    assert all(map(is_loopback, ("127.0.0.1", "127.8.8.8", "::1", "localhost")))
+    assert not any(map(is_loopback, ("0.0.0.0", "::", "10.0.0.1", "localhost.example", "")))  # noqa: S104
 
 
 def test_a_browser_gets_the_diagnosis(tmp_path: Path) -> None:
@@ -91,7 +146,7 @@ async def browse(url: str, port: int) -> str:
 
 
 def test_it_binds_to_loopback_and_quotes_the_log() -> None:
-    server = LoopbackServer("true", PORT, TOKEN)
+    server = GuardedServer("true", PORT, TOKEN)
     assert server.host == HOST == "127.0.0.1"
     assert shlex.split(command(Path("/tmp/a b;c.log")))[-1] == "/tmp/a b;c.log"
     assert shlex.split(command(None))[-1] == "tui"

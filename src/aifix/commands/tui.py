@@ -23,9 +23,17 @@ INSTALL = "pip install 'aifix-kb[tui]'"
 @click.argument("log", required=False, type=click.Path(path_type=Path))
 @click.option("--serve", is_flag=True, help="Serve it to a browser on this machine instead.")
 @click.option("--port", type=click.IntRange(1, 65535), default=8000, show_default=True, help="The port to serve on.")
+@click.option("--host", default="127.0.0.1", show_default=True, metavar="ADDRESS", help="The address to serve on; another one needs --token.")
+@click.option(
+    "--token", envvar="AIFIX_TOKEN", default="", metavar="TEXT", help="What a browser must show; made by itself on 127.0.0.1. Or AIFIX_TOKEN."
+)
 @click.pass_context
-def tui(context: click.Context, /, log: Path | None, *, serve: bool, port: int) -> None:
-    """Open a log in the terminal interface; without LOG, ask for one or for the wizard."""
+def tui(context: click.Context, /, log: Path | None, *, serve: bool, port: int, host: str, token: str) -> None:
+    """Open a log in the terminal interface; without LOG, ask for one or for the wizard.
+
+    With --serve it opens in a browser of this machine. Who can reach it can open files and run commands as you, so another --host is
+    refused without a --token of 16 characters or more, and is meant for networks that you trust.
+    """
     if not available():
         note(f"the interface needs textual: {INSTALL}")
         context.exit(2)
@@ -34,7 +42,7 @@ def tui(context: click.Context, /, log: Path | None, *, serve: bool, port: int) 
         note(f"{log} {why}")
         context.exit(2)
     if serve:
-        context.exit(_serve(log, port))
+        context.exit(_serve(log, port, host, token))
     if not on_terminal():
         note("the interface needs a terminal; aifix diagnose LOG prints the diagnosis")
         context.exit(2)
@@ -114,13 +122,13 @@ def _run(log: Path | None = None, name: str = "", probing: Probing | None = None
     return aifix_tui.run(log, name=name, probing=probing)
 
 
-def _serve(log: Path | None, port: int) -> int:
+def _serve(log: Path | None, port: int, host: str, token: str) -> int:
     from importlib.util import find_spec
 
     if find_spec("textual_serve") is None:
-        note("--serve needs textual-serve: pip install textual-serve")
+        note("--serve needs textual-serve: pip install 'aifix-kb[serve]'")
         return 2
     from importlib import import_module
 
-    status: int = import_module("aifix_tui.serve").serve(log, port)
+    status: int = import_module("aifix_tui.serve").serve(log, port, host, token)
     return status
