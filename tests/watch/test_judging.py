@@ -165,7 +165,7 @@ def test_input(judge: Any, waited: float, seconds: float, idle: bool | None, tol
     for step in range(130):
         judge.input(step, waited, seconds, idle)
     assert lines(judge) == (
-        ["watch: the input starves the model: 80 % of a step of 100 ms is waiting for data, over 60 steps up to step 59"] if told else []
+        ["watch: the input starves the model: 80 % of a step of 100 ms is waiting for data, over 60 steps up to step 119"] if told else []
     )
 
 

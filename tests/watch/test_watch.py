@@ -129,8 +129,8 @@ def test_one_line_in_the_program_does_the_same(quiet: bool, tmp_path: Path) -> N
         [python, "train.py"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=200, env=environ(PYTHONPATH=":".join(path))
     )
     assert done.returncode == 0, done.stderr
-    assert "['train.no-learning'] ('watch: the weights do not move:" in done.stdout
-    assert ("aifix: watch: the weights do not move" in done.stderr) is not quiet
+    assert "['train.no-learning'] ('watch: the " in done.stdout
+    assert ("aifix: watch: the " in done.stderr) is not quiet
     assert ("Try to overfit a single batch" in done.stderr) is not quiet
 
 

@@ -26,7 +26,7 @@ URGENT = 20.0
 """Seconds to the end below which nothing is waited for."""
 HORIZON = 24 * 3600.0
 """Seconds: an end that is farther away is no alarm."""
-STARVED, WAIT = 0.5, 0.003
+STARVED, WAIT = 0.6, 0.004
 """Share of the time that is waiting for data, and the seconds a step below which nobody cares."""
 SPAN = 60
 """Steps over which waiting is measured."""
@@ -53,6 +53,7 @@ class Judge:
         self.scales = None
         self.memories, self.grew = {}, {}
         self.waits = []
+        self.starved = False
         self.bad = 0
         self.unmoved = None
 
@@ -217,9 +218,11 @@ class Judge:
         size = len(points) // 4
         parts = [points[at * size : (at + 1) * size] for at in range(4)]
         lows = [min(one[2] for one in part) for part in parts]
-        steps = [lows[1] - lows[0], lows[2] - lows[1], lows[3] - lows[2]]
+        at = [part[len(part) // 2][0] for part in parts]
+        # by the step and not by the time: a machine that is shared runs now faster, now slower
+        pace = [(lows[one + 1] - lows[one]) / max(1, at[one + 1] - at[one]) for one in range(3)]
         grown = lows[3] - lows[0]
-        if grown < GROWN or min(steps) < STEADY * max(steps):
+        if grown < GROWN or min(pace) < STEADY * max(pace):
             self.grew.pop(what, None)
             return
         middle = parts[3][len(parts[3]) // 2], parts[0][len(parts[0]) // 2]
@@ -230,8 +233,8 @@ class Judge:
         ends = left / rate
         if ends > HORIZON or (until is not None and ends > until):
             return
-        # what fills a cache grows ever more slowly: it must still grow as fast after three times the time, unless the end is near
-        if ends > URGENT and seconds < 3 * self.grew.setdefault(what, seconds):
+        # what fills a cache grows ever more slowly: it must still grow as fast after three times the steps, unless the end is near
+        if ends > URGENT and step < 3 * self.grew.setdefault(what, step):
             return
         a_step = grown / max(1, middle[0][0] - middle[1][0])
         text = "watch: %s memory grows by %s a step: %s at step %d, nothing is left in about %s (step %d)"
@@ -257,7 +260,9 @@ class Judge:
         if known and sum(known) < 0.7 * len(known):
             return
         usual = median([one[0] / one[1] for one in waits if one[1] > 0] or [0.0])
-        if total > 0 and waited > STARVED * total and usual > STARVED and waited / len(waits) > WAIT:
+        starved = total > 0 and waited > STARVED * total and usual > STARVED and waited / len(waits) > WAIT
+        before, self.starved = self.starved, starved
+        if starved and before:  # twice in a row
             text = "watch: the input starves the model: %d %% of a step of %.0f ms is waiting for data, over %d steps up to step %d"
             self.alarm("data.starved", "input", text % (round(100 * waited / total), 1000 * total / len(waits), len(waits), step))
 

@@ -67,6 +67,8 @@ class Watcher:
         """Seconds of training by the same measure, and its reading at the last step."""
         self.free = 0.0
         """Those that the first samples took."""
+        self.price = self.counted = 0.0
+        """Those that the last sample took, and all up to it."""
         self.cost = time.thread_time
         """What they are measured by: this thread's own time, or where an accelerator is waited for, the clock."""
         self.samples = 0
@@ -335,6 +337,7 @@ class Watcher:
             self.left_out, self.ended = 0.0, now
         if self.sampling:
             self.samples += 1
+            self.price, self.counted = self.spent - self.counted, self.spent
             self.idle = self.event = None
         elif count % 8 and count > FIRST_STEPS:
             return  # the rest need not be looked at in every step
@@ -346,7 +349,7 @@ class Watcher:
             self.free = self.spent
             self.sampling = True
         else:
-            self.sampling = self.spent - self.free + self.spent / max(1, self.samples) <= self.budget * self.passed
+            self.sampling = self.spent - self.free + self.price <= self.budget * self.passed
         if self.sampling and self.cost is clock and self.torch.cuda.is_initialized():
             self.event = self.torch.cuda.Event()
             self.event.record()
