@@ -27,7 +27,7 @@ keys = st.integers() | st.text() | st.booleans() | st.none() | st.tuples(st.inte
 plain = st.recursive(scalars, lambda inner: st.lists(inner) | st.tuples(inner, inner) | st.dictionaries(keys, inner), max_leaves=40)
 
 
-WAYS = (1 << 20, 0)
+WAYS = (1 << 30, 0)
 """As a small file is read, and as a large one."""
 
 
@@ -168,6 +168,16 @@ BROKEN = {
     "a list as a key": b"}](K\x01es.",
     "a dictionary as a key": b"}}K\x01s.",
     "a key whose hash takes years": chain(200),
+    "a key of doubled tuples": b"}K\x01K\x02\x86" + b"2\x86" * 200 + b"K\x01s.",
+    "a key of remembered tuples": b"\x80\x02}K\x01K\x02\x86q\x00"
+    + b"".join(b"h" + bytes([n]) + b"h" + bytes([n]) + b"\x86q" + bytes([n + 1]) for n in range(200))
+    + b"K\x01s.",
+    "a key of tuples that are remembered late": b"\x80\x02}K\x01K\x02\x86q\x00"
+    + b"".join(b"h" + bytes([n]) + b"h" + bytes([n]) + b"\x86N0q" + bytes([n + 1]) for n in range(200))
+    + b"K\x01s.",
+    "a key of tuples laid bare": b"\x80\x02}K\x01K\x02\x86q\x00"
+    + b"".join(b"h" + bytes([n]) + b"h" + bytes([n]) + b"\x86(1q" + bytes([n + 1]) for n in range(200))
+    + b"K\x01s.",
     "a key nested a hundred thousand deep": b"}K\x01" + b"\x85" * 100_000 + b"K\x01s.",
     "an odd dictionary": b"(K\x01d.",
     "an unquoted string": b"Sabc\n.",
@@ -212,6 +222,14 @@ def test_a_cut_pickle_never_passes_for_a_whole_one(value: Any, cut: int, protoco
     data = pickle.dumps([value, "end"], protocol)
     with pytest.raises(unpickle.UnpickleError):
         unpickle.loads(data[: cut % len(data)])
+
+
+def test_pairs_of_texts_that_torch_does_not_remember_are_read_by_the_fast_machine() -> None:
+    """As c10d's pickler writes the name and description of a process group in every entry."""
+    entries = b"".join(b"}X\x01\x00\x00\x00gh\x01h\x02\x86s" for _ in range(1000))
+    data = b"\x80\x02](X\x01\x00\x00\x000q\x01X\x02\x00\x00\x00pgq\x02" + entries + b"e."
+    assert scan(data)
+    assert unpickle.loads(data, small=0) == ["0", "pg", *[{"g": ("0", "pg")}] * 1000]
 
 
 def test_a_large_file_of_records_is_read_by_the_fast_machine() -> None:

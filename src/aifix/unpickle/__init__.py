@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RefusedPickleError", "UnpickleError", "loads"]
 
-SMALL = 1 << 20
+SMALL = 1 << 14
 """Bytes up to which our own machine reads a pickle; above, the interpreter's own does, when a scan finds only what that does safely."""
 
 

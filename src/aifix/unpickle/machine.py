@@ -22,7 +22,6 @@ _SCALARS = (str, int, float, bytes, bool, type(None))
 _MARK = object()
 _uint4 = struct.Struct("<I").unpack_from
 _int4 = struct.Struct("<i").unpack_from
-_uint8 = struct.Struct("<Q").unpack_from
 _double = struct.Struct(">d").unpack_from
 
 
@@ -45,7 +44,9 @@ def run(data: bytes) -> Plain:
         raise
     except (struct.error, IndexError) as error:
         raise UnpickleError(f"the pickle is cut or broken at byte {machine.at} of {len(data)}") from error
-    except (ValueError, TypeError, KeyError, AttributeError, OverflowError) as error:
+    except KeyError as error:
+        raise UnpickleError(f"the pickle is broken: object {error} was never remembered") from error
+    except (ValueError, TypeError, AttributeError, OverflowError) as error:
         raise UnpickleError(f"the pickle is broken at byte {machine.at} of {len(data)}: {error}"[:300]) from error
 
 
@@ -59,21 +60,55 @@ class Machine:
         self.memo: dict[int, Any] = {}
 
     def run(self) -> Plain:
-        """Execute until STOP."""
-        data, table = self.data, _TABLE
+        """Execute until STOP; the instructions of which dumps are full are written out here, four times as fast as a call for each."""
+        data, stack, memo, table = self.data, self.stack, self.memo, _TABLE
+        push = stack.append
         total = len(data)
-        while self.at < total:
-            opcode = data[self.at]
-            self.at += 1
-            if opcode == 0x2E:  # STOP
+        at = self.at
+        while at < total:
+            opcode = data[at]
+            at += 1
+            if opcode == 0x68:  # BINGET
+                push(memo[data[at]])
+                at += 1
+            elif opcode == 0x4B:  # BININT1
+                push(data[at])
+                at += 1
+            elif opcode == 0x94:  # MEMOIZE
+                memo[len(memo)] = _remembered(stack)
+            elif opcode == 0x71:  # BINPUT
+                memo[data[at]] = _remembered(stack)
+                at += 1
+            elif opcode == 0x28:  # MARK
+                push(_MARK)
+            elif opcode == 0x6A:  # LONG_BINGET
+                push(memo[_uint4(data, at)[0]])
+                at += 4
+            elif opcode == 0x72:  # LONG_BINPUT
+                memo[_uint4(data, at)[0]] = _remembered(stack)
+                at += 4
+            elif opcode == 0x4A:  # BININT
+                push(_int4(data, at)[0])
+                at += 4
+            elif opcode == 0x8C or opcode == 0x58:  # noqa: PLR1714 - SHORT_BINUNICODE, BINUNICODE; a set would be slower
+                size = data[at] if opcode == 0x8C else _uint4(data, at)[0]
+                at += 1 if opcode == 0x8C else 4
+                if at + size > total:
+                    raise UnpickleError(f"the pickle is cut: byte {at} asks for {size} more, and {total - at} are there")
+                push(data[at : at + size].decode("utf-8", "surrogatepass"))
+                at += size
+            elif opcode == 0x2E:  # STOP
                 found = self.pop()
                 if found is _MARK:
                     raise UnpickleError("the pickle is broken: it ends inside a list")
                 return found  # type: ignore[no-any-return]
-            action = table[opcode]
-            if action is None:
-                raise UnpickleError(f"not a pickle, or a broken one: byte {self.at - 1} of {total} is no instruction")
-            action(self)
+            else:
+                action = table[opcode]
+                self.at = at
+                if action is None:
+                    raise UnpickleError(f"not a pickle, or a broken one: byte {at - 1} of {total} is no instruction")
+                action(self)
+                at = self.at
         raise UnpickleError(f"the pickle is cut: it ends after {total} bytes without its end mark")
 
     # ---- reading
@@ -131,6 +166,13 @@ class Machine:
         if not self.stack or type(self.stack[-1]) is not kind:
             raise UnpickleError(f"the pickle is broken: no {kind.__name__} to fill at byte {self.at}")
         return self.stack[-1]
+
+
+def _remembered(stack: list[Any]) -> Any:
+    found = stack[-1]
+    if found is _MARK:
+        raise UnpickleError("the pickle is broken: a mark to remember")
+    return found
 
 
 def _key(value: Any) -> Any:
@@ -211,24 +253,13 @@ def _quoted(machine: Machine) -> str:
     return bytes(raw).decode("ascii")
 
 
-def _put(read: Callable[[Machine], int]) -> Action:
-    def action(machine: Machine) -> None:
-        found = machine.stack[-1]
-        if found is _MARK:
-            raise UnpickleError(f"the pickle is broken: a mark to remember at byte {machine.at}")
-        machine.memo[read(machine)] = found
-
-    return action
+def _put(machine: Machine) -> None:
+    found = _remembered(machine.stack)
+    machine.memo[int(machine.digits())] = found
 
 
-def _get(read: Callable[[Machine], int]) -> Action:
-    def action(machine: Machine) -> None:
-        index = read(machine)
-        if index not in machine.memo:
-            raise UnpickleError(f"the pickle is broken: object {index} was never remembered")
-        machine.stack.append(machine.memo[index])
-
-    return action
+def _get(machine: Machine) -> None:
+    machine.stack.append(machine.memo[int(machine.digits())])
 
 
 def _tuple(count: int) -> Action:
@@ -311,16 +342,12 @@ def _table() -> list[Action | None]:
         b"\x89": _pushes(lambda _: False),
         b"I": _pushes(_int),
         b"L": _pushes(lambda machine: int(machine.digits().rstrip(b"L"))),
-        b"K": _pushes(lambda machine: machine.number(1)),
         b"M": _pushes(lambda machine: machine.number(2)),
-        b"J": _pushes(lambda machine: int.from_bytes(machine.take(4), "little", signed=True)),
         b"\x8a": _long(1),
         b"\x8b": _long(4),
         b"F": _pushes(lambda machine: float(machine.digits())),
         b"G": _pushes(lambda machine: _double(machine.take(8))[0]),
         b"V": _pushes(lambda machine: machine.line().decode("raw-unicode-escape")),
-        b"\x8c": _text(1),
-        b"X": _text(4),
         b"\x8d": _text(8),
         b"C": _raw(1),
         b"B": _raw(4),
@@ -344,17 +371,11 @@ def _table() -> list[Action | None]:
         b"s": _setitem,
         b"u": _setitems,
         b"\x90": _additems,
-        b"(": _pushes(lambda _: _MARK),
         b"0": _discard,
         b"1": _discard_all,
         b"2": _pushes(lambda machine: machine.stack[-1]),
-        b"p": _put(lambda machine: int(machine.digits())),
-        b"q": _put(lambda machine: machine.number(1)),
-        b"r": _put(lambda machine: machine.number(4)),
-        b"\x94": _put(lambda machine: len(machine.memo)),
-        b"g": _get(lambda machine: int(machine.digits())),
-        b"h": _get(lambda machine: machine.number(1)),
-        b"j": _get(lambda machine: machine.number(4)),
+        b"p": _put,
+        b"g": _get,
         b"c": _global,
         b"i": _global,
         b"\x93": _stack_global,

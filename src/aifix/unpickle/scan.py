@@ -1,7 +1,11 @@
 """Look through a large pickle's instructions before the interpreter's own machine runs them.
 
 That machine is fast and closed to code by its hooks, but four things it does are not safe with a stranger's bytes: it reserves its memo by
-the highest index named, and memory by a length before the bytes are there; it parses decimal numbers of any length; it hashes nested tuples.
+the highest index named, and memory by a length before the bytes are there; it parses decimal numbers of any length; it hashes nested tuples,
+which takes time that doubles with each level, and C stack.
+
+Tuples pass when they cannot nest far: pairs of numbers (memory pools have such names), and others that are not remembered (nor can be later:
+nothing is taken off the stack to lay them bare), so that none of them can be an element twice; few of those may stand in unusual places.
 """
 
 from __future__ import annotations
@@ -16,6 +20,10 @@ _PREFIXED = {0x8C: 1, 0x58: 4, 0x8D: 8, 0x43: 1, 0x42: 4, 0x8E: 8, 0x55: 1, 0x54
 _LINES = b"VSILFpg"
 """Instructions that are followed by a text up to its line feed."""
 _NUMBERS = b"ILFpg"
+_TUPLES = b"\x85\x86\x87t"
+_PUTS = (b"q", b"r", b"p", b"\x94")
+LOOSE = 1000
+"""Tuples outside the usual forms: no dump has so many."""
 
 
 def scan(data: bytes) -> bool:
@@ -29,7 +37,7 @@ def scan(data: bytes) -> bool:
     """
     total = len(data)
     steps = _steps(total)
-    at = 0
+    at = loose = 0
     while at < total:
         run = steps.match(data, at)
         if run is not None:
@@ -48,6 +56,9 @@ def scan(data: bytes) -> bool:
             if opcode == 0x70 and not 0 <= _index(data[at + 1 : end]) <= total:
                 return False
             at = end + 1
+        elif opcode in _TUPLES and loose < LOOSE and data[at + 1 : at + 2] not in _PUTS:
+            loose += 1
+            at += 1
         else:
             return False
     raise UnpickleError(f"the pickle is cut: it ends after {total} bytes without its end mark")
@@ -65,9 +76,8 @@ def _steps(total: int) -> re.Pattern[bytes]:
         put = rb"r...[\x00-" + re.escape(bytes([min(total >> 24, 255)])) + rb"]"
     longs = b"|".join(re.escape(bytes([0x8A, size])) + b"." * size for size in range(1, 10))
     number = rb"(?:K.|M..|J.{4}|" + longs + rb")"
-    # A tuple of numbers is flat (memory pools have such names); of anything else it may hold tuples, whose hash is not to be trusted.
-    pairs = b"K.K.\x86|" + number + number + b"\x86"
-    alternatives = (
-        pairs + rb"|[hqK].|[N\x88\x89\]})\x8faesu\x90(012ld\x94]|J.{4}|j.{4}|" + put + rb"|M..|" + longs + rb"|G.{8}|\x80[\x00-\x05]|\x95.{8}"
-    )
+    # What `scan` says of tuples holds by these: a pair of numbers may be remembered, a pair of anything else may not.
+    get = rb"(?:h.|j.{4})"
+    pairs = b"K.K.\x86|" + number + number + b"\x86|" + rb"(?:" + number + b"|" + get + rb")" + get + rb"\x86(?![qrp\x94])"
+    alternatives = pairs + rb"|[hqK].|[N\x88\x89\]})\x8faesu\x90(ld\x94]|J.{4}|j.{4}|" + put + rb"|M..|" + longs + rb"|G.{8}|\x80[\x00-\x05]|\x95.{8}"
     return re.compile(rb"(?:" + alternatives + rb"){1,4096}", re.DOTALL)
