@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -30,4 +31,10 @@ def flight(*paths: str | Path, prefix: str | None = None, base: Base | None = No
     from aifix.flight_recorder.load import load
     from aifix.flight_recorder.verdict import judge
 
-    return judge(load(paths, prefix=prefix), base or api.rule_base(), source=", ".join(str(path) for path in paths))
+    collecting = gc.isenabled()
+    gc.disable()  # many new objects and no garbage: the collector would look at all of them again and again
+    try:
+        return judge(load(paths, prefix=prefix), base or api.rule_base(), source=", ".join(str(path) for path in paths))
+    finally:
+        if collecting:
+            gc.enable()

@@ -176,6 +176,7 @@ class _Frames:
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[Frame, ...]] = {}
+        self._made: dict[tuple[str, int, str], Frame] = {}
 
     def of(self, frames: Any) -> tuple[Frame, ...]:
         """Give the frames of an entry."""
@@ -188,10 +189,13 @@ class _Frames:
         return found
 
     def _frame(self, frame: dict[Any, Any]) -> Frame:
-        from aifix.intake.tracebacks import is_user
+        file, function, line = _text(frame.get("filename")), _text(frame.get("name")), _number(frame.get("line"), 0)
+        found = self._made.get((file, line, function))
+        if found is None:
+            from aifix.intake.tracebacks import is_user
 
-        file, function = _text(frame.get("filename")), _text(frame.get("name"))
-        return Frame(file, _number(frame.get("line"), 0), function, is_user(file, function))
+            found = self._made[file, line, function] = Frame(file, line, function, is_user(file, function))
+        return found
 
 
 def _groups(config: Any) -> tuple[Members, ...]:
