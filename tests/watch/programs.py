@@ -91,12 +91,12 @@ print("last", loss.item())
 
 VANISHING = """
 net = nn.Sequential(*[part for _ in range(14) for part in (nn.Linear(8, 8), nn.Sigmoid())], nn.Linear(8, 1))
-train(net, torch.optim.SGD(net.parameters(), lr=0.05), 400)
+train(net, torch.optim.SGD(net.parameters(), lr=0.05), 1500)
 """
 
 FLAT = """
 net = nn.Sequential(nn.Linear(8, 32), nn.ReLU(), nn.Linear(32, 1))
-train(net, torch.optim.SGD(net.parameters(), lr=0.0), 400)
+train(net, torch.optim.SGD(net.parameters(), lr=0.0), 4000)
 """
 
 STANDING = """

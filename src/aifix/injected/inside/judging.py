@@ -8,6 +8,8 @@ import math
 
 EXPLODED, EXPLODING = 1000.0, 100.0
 """How often the median gradient norm: the last sample, and each of the last three."""
+SUSPECT = 4.0
+"""How often the last stretch's loss, for a closer look."""
 DIVERGED = 100.0
 """How often the loss at the start."""
 VANISHED = 1e-6
@@ -76,21 +78,25 @@ class Judge:
         self.alarm("train.nan-loss", "loss", "watch: the loss is %s at step %d%s" % (_plain(value), step, ", first " + where if where else ""))
 
     def loss(self, step, value, site=None):
-        """Judge a finite loss, by the place where its backward was called. It comes in every step, so it has to be quick."""
+        """Judge a finite loss, by the place where its backward was called; give whether the gradients are worth a look now.
+
+        It comes in every step, so it has to be quick.
+        """
         self.bad = 0
         series = self.losses.get(site)
         if series is None:
             if len(self.losses) >= 16:
-                return
+                return False
             series = self.losses[site] = Series()
         values = series.values
         values.append(value)
         if len(values) < series.size:
-            return
+            return value > series.suspect
         series.close(step)
         if len(self.losses) == 1:  # several losses play against each other: none of them has to fall
             self._diverging(series)
             self._flat(series)
+        return value > series.suspect
 
     def _diverging(self, series):
         chunks = series.chunks
@@ -290,6 +296,8 @@ class Series:
         self.least = math.inf
         self.negative = False
         self.rate = 0.0
+        self.suspect = math.inf
+        """A loss above that is worth a look at the gradients."""
 
     def close(self, step):
         """End a stretch."""
@@ -302,6 +310,7 @@ class Series:
             self.first = chunk.mean
         self.least = min(self.least, chunk.median)
         self.chunks.append(chunk)
+        self.suspect = SUSPECT * abs(chunk.median)
         if len(self.chunks) > self.MOST:
             joined = []
             for one, two in zip(self.chunks[::2], self.chunks[1::2]):

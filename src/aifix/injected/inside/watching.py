@@ -15,6 +15,8 @@ BUDGET = 0.005
 """Share of the time that samples may take."""
 FIRST_STEPS, FIRST_SECONDS = 12, 0.05
 """Samples at the start beyond the budget: a run may be lost within ten steps; and the seconds they may take in all."""
+FORCED = 100
+"""Samples that a suspicious loss may ask for."""
 SLICE, SLICES = 32, 12
 """Elements of a tensor, and tensors, by which it is seen whether weights move."""
 MEMORY_EVERY = 0.05
@@ -67,6 +69,7 @@ class Watcher:
         """Seconds of training by the same measure, and its reading at the last step."""
         self.free = 0.0
         """Those that the first samples took."""
+        self.forced = 0
         self.price = self.counted = 0.0
         """Those that the last sample took, and all up to it."""
         self.cost = time.thread_time
@@ -197,7 +200,9 @@ class Watcher:
         if loss.is_cpu:
             value = loss.item()
             if value - value == 0.0:
-                self.judge.loss(self.step, value, site)
+                if self.judge.loss(self.step, value, site) and self.forced < FORCED:
+                    self.forced += 1
+                    self.sampling = True
             else:
                 self._lost(self.step, value, loss)
             self.last = value
