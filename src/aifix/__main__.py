@@ -70,6 +70,22 @@ def _end(status: int) -> "NoReturn":
     os._exit(status)
 
 
+def _help() -> bool:
+    """Print the help as click writes it for 80 columns, without loading click; false where the terminal is narrower."""
+    try:
+        columns = int(os.environ.get("COLUMNS") or 0) or os.get_terminal_size(1).columns
+    except (OSError, ValueError):
+        columns = 80
+    if columns < 80:
+        return False
+    try:
+        with open(os.path.join(os.path.dirname(__file__), "commands", "help.txt"), encoding="utf-8") as stream:  # noqa: PTH118, PTH120, PTH123
+            sys.stdout.write(stream.read())
+    except OSError:
+        return False
+    return True
+
+
 def main() -> None:
     """Run aifix and exit with its status."""
     arguments = sys.argv[1:]
@@ -77,6 +93,8 @@ def main() -> None:
         from aifix import __version__
 
         sys.stdout.write(f"aifix {__version__}\n")
+        return
+    if arguments in (["--help"], ["-h"]) and _help():
         return
     options = pipe_options(arguments)
     if options is not None and sys.stdin is not None and not sys.stdin.isatty():
