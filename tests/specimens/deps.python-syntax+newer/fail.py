@@ -1,0 +1,9 @@
+# Written for Python 3.12.
+type Rates = dict[str, float]
+
+
+def best(rates: Rates) -> str:
+    return max(rates, key=rates.__getitem__)
+
+
+print(f"best {best({'encoder': 0.1, 'head': 0.2})}")
