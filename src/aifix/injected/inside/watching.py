@@ -64,7 +64,7 @@ class Watcher:
         self.step = 0
         self.began = self.ended = clock()
         self.spent = self.once = 0.0
-        """Seconds that samples took, and those of finding the model, which happens once."""
+        """Seconds that samples took, and those of finding the model and of looking at the memory."""
         self.passed, self.at = 0.0, None
         """Seconds of training by the same measure, and its reading at the last step."""
         self.free = 0.0
@@ -361,7 +361,6 @@ class Watcher:
 
     def _memory(self, now):
         elapsed = now - self.began
-        self.memory_at = elapsed + max(MEMORY_EVERY, elapsed / 200)
         begun = self.cost()
         used, left = memory_of_host()
         until = None
@@ -382,7 +381,9 @@ class Watcher:
                 if used:
                     free, _ = torch.cuda.mem_get_info(index)
                     self.judge.memory("GPU %d" % index, self.step, elapsed, used, free + torch.cuda.memory_reserved(index) - used)
-        self.spent += self.cost() - begun
+        took = self.cost() - begun
+        self.once += took  # of its own, rarer than a four-hundredth of the time: samples are not to go short of it
+        self.memory_at = elapsed + max(MEMORY_EVERY, elapsed / 200, 400 * took)
 
     # ------------------------------------------------------------ names
 
