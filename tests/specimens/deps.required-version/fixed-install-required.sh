@@ -1,0 +1,7 @@
+# The one that the message names.
+set -e
+export PIP_ONLY_BINARY=:all: PYTHONPATH=lib
+python -m pip install --quiet --target lib "pydantic==2.12.5"
+python -m pip install --quiet --upgrade --no-deps --target lib "pydantic-core==2.40.0"
+python -m pip install --quiet --upgrade --no-deps --target lib "pydantic-core==2.41.5"
+python -c 'from pydantic import BaseModel; print("validated", issubclass(BaseModel, object))'
