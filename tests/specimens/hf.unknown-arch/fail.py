@@ -1,0 +1,8 @@
+"""An encoder-decoder is loaded as a causal language model."""
+
+from transformers import AutoModelForCausalLM, T5Config, T5ForConditionalGeneration
+
+config = T5Config(vocab_size=64, d_model=16, d_kv=8, d_ff=32, num_layers=1, num_heads=2, decoder_start_token_id=0)
+T5ForConditionalGeneration(config).save_pretrained("model")
+model = AutoModelForCausalLM.from_pretrained("model")
+print("loaded", type(model).__name__)
