@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from aifix import api
+from aifix.match import keeper
 from aifix.rulebase import base as rulebase
 from aifix.rulebase import compile as compiler
 from aifix.rulebase import paths
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RULE = """\
 id: {id}
@@ -102,3 +107,28 @@ def test_an_installed_rule_pack_is_found_by_its_metadata_and_never_imported(home
     (site / "pack-1.0.dist-info" / "entry_points.txt").write_text("[aifix.rules]\nmine = pack:rules\n")
     monkeypatch.syspath_prepend(str(site))
     assert rulebase.load()["pack.own"].origin == "rule pack mine"
+    assert keeper.load() == b"", "the compiled cores do not know it, so nothing is healthy at once"
+
+
+def test_whether_packs_are_installed_is_kept_until_a_folder_of_packages_changes(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    site = home / "site-packages"
+    site.mkdir()
+    monkeypatch.setattr("sys.path", [str(site)])
+    looked: list[str] = []
+    real = paths.pack_metadata
+
+    def counted(folders: list[str]) -> Iterator[tuple[str, str]]:
+        looked.extend(folders)
+        return real(folders)
+
+    monkeypatch.setattr(paths, "pack_metadata", counted)
+    assert [paths.has_packs(), paths.has_packs()] == [False, False]
+    assert looked == [str(site)] * 2, "an install may be under way"
+    os.utime(site, (1_700_000_000, 1_700_000_000))
+    assert [paths.has_packs(), paths.has_packs()] == [False, False]
+    assert looked == [str(site)] * 3
+    (site / "pack-1.0.dist-info").mkdir()
+    (site / "pack-1.0.dist-info" / "entry_points.txt").write_text("[aifix.rules]\nmine = pack:rules\n")
+    os.utime(site, (1_700_000_100, 1_700_000_100))
+    assert [paths.has_packs(), paths.has_packs()] == [True, True]
+    assert looked == [str(site)] * 4

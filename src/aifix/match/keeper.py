@@ -350,7 +350,7 @@ def _compiled(name: str) -> bytes:
 
     from aifix.rulebase import paths
 
-    if paths.has_user_rules():
+    if paths.has_user_rules() or paths.has_packs():
         return b""
     try:
         with open(os.path.join(paths.compiled_folder(), name), "rb") as stream:  # noqa: PTH118, PTH123 - pathlib costs start-up

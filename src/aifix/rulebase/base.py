@@ -205,24 +205,9 @@ def _packs() -> list[tuple[str, str]]:
 
     The pack's code is never imported: the entry point `name = package:folder` is resolved to files by metadata alone.
     """
-    import sys
-
     found: list[tuple[str, str]] = []
-    for entry in sys.path:
-        if not entry.endswith("packages"):
-            continue
-        try:
-            names = [name for name in os.listdir(entry) if name.endswith((".dist-info", ".egg-info"))]  # noqa: PTH208
-        except OSError:
-            continue
-        for name in names:
-            try:
-                with open(os.path.join(entry, name, "entry_points.txt"), encoding="utf-8") as stream:  # noqa: PTH118, PTH123
-                    text = stream.read()
-            except OSError:
-                continue
-            if "[aifix.rules]" not in text:
-                continue
+    if paths.has_packs():
+        for entry, text in paths.pack_metadata(paths.package_folders()):
             import configparser
             import contextlib
 

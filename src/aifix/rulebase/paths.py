@@ -1,9 +1,11 @@
 """Where aifix finds its rules and keeps its caches. Imports nothing that the pipe's healthy path would pay for."""
 
-from __future__ import annotations
-
 import os
 import sys
+
+TYPE_CHECKING = False  # see aifix/__init__.py
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # noqa: PTH100, PTH120 - pathlib costs start-up
 
@@ -90,6 +92,67 @@ def user_rule_folders() -> list[tuple[str, str]]:
 def has_user_rules() -> bool:
     """Tell whether the user has a folder of rules."""
     return any(os.path.isdir(folder) for folder, _ in user_rule_folders())  # noqa: PTH112
+
+
+SETTLED = 10
+"""Seconds without a change after which an install is over: what was seen in the midst of one is not kept."""
+
+
+def package_folders() -> list[str]:
+    """Give the folders of installed packages that this interpreter looks into."""
+    return [entry for entry in sys.path if entry.endswith("packages")]
+
+
+def has_packs() -> bool:
+    """Tell whether a rule pack is installed; looked for anew only when a folder of packages has changed since (an install changes it)."""
+    folders = package_folders()
+    state, newest = "", 0.0
+    for folder in folders:
+        try:
+            changed = os.stat(folder)  # noqa: PTH116
+        except OSError:
+            continue
+        state += f"{folder} {changed.st_mtime_ns}\n"
+        newest = max(newest, changed.st_mtime)
+    kept = os.path.join(cache_folder(), "packs-" + "".join(c if c.isalnum() else "_" for c in sys.prefix)[-80:])  # noqa: PTH118
+    try:
+        with open(kept, encoding="utf-8", errors="surrogateescape") as stream:  # noqa: PTH123
+            answer, _, seen = stream.read().partition("\n")
+        if seen == state and answer in {"none", "some"}:
+            return answer == "some"
+    except (OSError, ValueError):
+        pass
+    found = any(True for _ in pack_metadata(folders))
+    import time
+
+    if time.time() - newest < SETTLED:
+        return found
+    temporary = f"{kept}.{os.getpid()}"
+    try:
+        os.makedirs(os.path.dirname(kept), mode=0o700, exist_ok=True)  # noqa: PTH103, PTH120
+        with open(temporary, "w", encoding="utf-8", errors="surrogateescape") as stream:  # noqa: PTH123
+            stream.write(("some\n" if found else "none\n") + state)
+        os.replace(temporary, kept)  # noqa: PTH105
+    except (OSError, ValueError):
+        pass
+    return found
+
+
+def pack_metadata(folders: list[str]) -> "Iterator[tuple[str, str]]":
+    """Find installed distributions that bring rules: the folder of packages, and the text of their entry points."""
+    for folder in folders:
+        try:
+            names = [name for name in os.listdir(folder) if name.endswith((".dist-info", ".egg-info"))]  # noqa: PTH208
+        except OSError:
+            continue
+        for name in names:
+            try:
+                with open(os.path.join(folder, name, "entry_points.txt"), encoding="utf-8", errors="replace") as stream:  # noqa: PTH118, PTH123
+                    text = stream.read()
+            except OSError:
+                continue
+            if "[aifix.rules]" in text:
+                yield folder, text
 
 
 def compiled_folder() -> str:
