@@ -22,6 +22,38 @@ except ImportError:  # the interface is an extra
         return "tests/tui: skipped, textual is missing (pip install 'aifix-kb[tui]')"
 
 
+ARTICLES = {
+    "caching-allocator": """---
+title: How the caching allocator counts memory
+summary: Reserved is not used. The difference tells which fix helps.
+topics: [memory, cuda]
+rules: [cuda.oom, cuda.oom-fragmentation]
+references:
+  - {title: "CUDA semantics", url: "https://docs.pytorch.org/docs/stable/notes/cuda.html"}
+---
+
+## What the numbers mean
+
+Allocated memory holds live tensors; see [fragmentation](rule:cuda.oom-fragmentation) and [several ranks](who-failed-first.md).
+
+```python
+torch.cuda.memory_summary()
+```
+""",
+    "who-failed-first": """---
+title: Which rank failed first
+summary: The launcher names a rank, not a reason.
+topics: [distributed]
+rules: [dist.child-failed]
+---
+
+## In what order to read
+
+The first traceback in time is the cause; the collectives of the others end later.
+""",
+}
+
+
 @pytest.fixture(scope="session")
 def small_base() -> Base:
     from aifix.rulebase.base import from_rules
@@ -36,9 +68,14 @@ def small_base() -> Base:
 def small(small_base: Base, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """Use the small base, an empty working folder, and a history of its own; gives the folder."""
     from aifix import api
+    from aifix.kb import articles
 
     monkeypatch.setattr(api, "_loaded", small_base)
+    monkeypatch.setattr(articles, "_loaded", articles.Articles(articles.parse(text, name) for name, text in ARTICLES.items()))
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("AIFIX_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("AIFIX_HOME", str(tmp_path / "home"))
+    monkeypatch.delenv("AIFIX_NO_HISTORY", raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)
     work = tmp_path / "work"
     work.mkdir()

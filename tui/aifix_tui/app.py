@@ -119,9 +119,10 @@ class AifixApp(App[None]):
         """Give the handbook, made once; call it from a thread the first time."""
         if self._handbook is None:
             from aifix import api
+            from aifix.kb import articles
             from aifix_tui.handbook import Handbook
 
-            self._handbook = Handbook(api.rule_base())
+            self._handbook = Handbook(api.rule_base(), articles.load())
         return self._handbook
 
     def open_log(self, path: Path, name: str = "", probing: Probing | None = None) -> None:
@@ -198,7 +199,7 @@ class AifixApp(App[None]):
         yield SystemCommand("Open a log", "By path, pasted, or a recent one", lambda: self._go("open"))
         yield SystemCommand("Diagnosis", "The log that is open, what it proves, and the fixes", lambda: self._go("case"))
         yield SystemCommand("Wizard", "Questions that lead to a diagnosis without a log", lambda: self._go("wizard"))
-        yield SystemCommand("Handbook", "All diagnoses by family, searchable", lambda: self._go("browse"))
+        yield SystemCommand("Handbook", "All diagnoses and articles, searchable", lambda: self._go("browse"))
         yield SystemCommand("Light or dark", "Change the theme", self.action_theme)
         yield SystemCommand("Help", "All keys of all screens", self.action_keys)
         yield from super().get_system_commands(screen)

@@ -1,4 +1,4 @@
-"""The handbook: all rules by family, searched as one types, each a page with links between cause and symptom."""
+"""The handbook: all rules by family and all articles by topic, searched as one types, each a page with its links."""
 
 from __future__ import annotations
 
@@ -10,25 +10,29 @@ from textual.containers import Horizontal, Vertical
 from textual.screen import Screen
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
+from textual.worker import get_current_worker
 
+from aifix.show.layout import counted
 from aifix_tui import pages
-from aifix_tui.handbook import FAMILIES
+from aifix_tui.handbook import ARTICLE, FAMILIES
 from aifix_tui.rule_page import RulePage
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
+    from aifix.kb.search import Found as Hit
     from aifix_tui.app import AifixApp
     from aifix_tui.handbook import Handbook
 
 
 class BrowseScreen(Screen[None]):
-    """Lists the rules at the left, the chosen one's page at the right."""
+    """Lists rules and articles at the left, the chosen one's page at the right."""
 
     app: AifixApp
     AUTO_FOCUS = "#rules"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "search", "Search", key_display="/"),
+        Binding("a", "kind", "Articles"),
         Binding("backspace", "back", "Back"),
         Binding("c", "copy", "Copy"),
     ]
@@ -44,13 +48,14 @@ class BrowseScreen(Screen[None]):
         super().__init__()
         self._book: Handbook | None = None
         self._wanted = ""
+        self._kind = ""
         self._trail: list[str] = []
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
         with Horizontal():
             with Vertical(id="left"):
-                yield Input(placeholder="Search: words of the message", id="query")
+                yield Input(placeholder="Search: words, or the message", id="query")
                 yield Static("", id="count", markup=False)
                 yield OptionList(id="rules", markup=False)
             yield RulePage(id="page")
@@ -68,35 +73,71 @@ class BrowseScreen(Screen[None]):
     def _loaded(self, book: Handbook) -> None:
         self._book = book
         self.query_one("#rules", OptionList).loading = False
+        wanted, self._wanted = self._wanted, ""
         self._list(self.query_one("#query", Input).value)
-        if self._wanted:
-            self.show(self._wanted)
+        if wanted:
+            self.show(wanted)
 
     # ------------------------------------------------------------ the list
 
     def _list(self, query: str) -> None:
-        book = self._book
-        if book is None:
+        """List what is asked for: everything by family and topic, or what a search finds."""
+        if self._book is None:
             return
+        if query.strip():
+            self._search(self._book, query, self._kind)
+        else:
+            self.workers.cancel_group(self, "search")
+            self._list_all(self._book)
+
+    def _list_all(self, book: Handbook) -> None:
+        options: list[Option] = []
+        if self._kind != "article":
+            for family, ids in book.families().items():
+                options.append(Option(pages.text((FAMILIES.get(family, family), "bold $primary")), disabled=True))
+                options += [self._option(book, rule_id, full=False) for rule_id in ids]
+        if self._kind != "rule":
+            for topic, articles in book.topics().items():
+                options.append(Option(pages.text((f"articles: {topic}", "bold $primary")), disabled=True))
+                options += [self._option(book, ARTICLE + one.name, full=False) for one in articles]
+        counts = {"rule": pages.diagnoses(len(book.rules)), "article": counted(len(book.articles), "article")}
+        self._show_list(options, counts.get(self._kind) or " and ".join(counts.values()))
+
+    @work(thread=True, exclusive=True, group="search")
+    def _search(self, book: Handbook, query: str, kind: str) -> None:
+        """Search rules and articles together; in a thread, as the first search may have to make the index."""
+        worker = get_current_worker()
+        found = book.find(query, kind)
+        if not worker.is_cancelled:
+            self.app.call_from_thread(self._searched, book, query, found)
+
+    def _searched(self, book: Handbook, query: str, found: list[Hit]) -> None:
+        if query != self.query_one("#query", Input).value:  # more was typed meanwhile
+            return
+        options = [self._option(book, one.name if one.kind == "rule" else ARTICLE + one.name, full=True) for one in found]
+        articles = sum(one.kind == "article" for one in found)
+        parts = [pages.diagnoses(len(found) - articles)] if len(found) > articles else []
+        parts += [counted(articles, "article")] if articles else []
+        self._show_list(options, " and ".join(parts) or "nothing like it; fewer words find more")
+
+    def _show_list(self, options: list[Option], count: str) -> None:
         rules = self.query_one("#rules", OptionList)
         rules.clear_options()
-        count = self.query_one("#count", Static)
-        if query.strip():
-            found = book.search(query)
-            rules.add_options([self._option(one.id, full=True) for one in found])
-            count.update(f"{len(found)} of {len(book.rules)}" if found else "nothing like it; fewer words find more")
-        else:
-            count.update(f"{len(book.rules)} diagnoses by family")
-            for family, ids in book.families().items():
-                rules.add_option(Option(pages.text((FAMILIES.get(family, family), "bold $primary")), disabled=True))
-                rules.add_options([self._option(rule_id, full=False) for rule_id in ids])
+        rules.add_options(options)
+        kind = {"rule": " · a: articles", "article": " · a: everything"}.get(self._kind, " · a: diagnoses")
+        self.query_one("#count", Static).update(count + kind)
+        wanted, self._wanted = self._wanted, ""
+        index = next((index for index, option in enumerate(rules.options) if option.id == wanted), None) if wanted else None
         first = next((index for index, option in enumerate(rules.options) if not option.disabled), None)
-        rules.highlighted = first
+        rules.highlighted = index if index is not None else first
 
-    def _option(self, rule_id: str, *, full: bool) -> Option:
-        title = pages.one_line(self._book.titles[rule_id]) if self._book else ""
-        name = rule_id if full else rule_id.partition(".")[2]
-        return Option(pages.text(" ", (f"{name}", "bold"), f"\n   {title}"), id=rule_id)
+    @staticmethod
+    def _option(book: Handbook, page: str, *, full: bool) -> Option:
+        title = pages.one_line(book.title(page))
+        if page.startswith(ARTICLE):
+            return Option(pages.text(f" {pages.PAGE} ", title), id=page)
+        name = page if full else page.partition(".")[2]
+        return Option(pages.text(" ", (name, "bold"), f"\n   {title}"), id=page)
 
     @on(Input.Changed, "#query")
     def _typed(self, event: Input.Changed) -> None:
@@ -127,31 +168,32 @@ class BrowseScreen(Screen[None]):
 
     # ------------------------------------------------------------ pages
 
-    def show(self, rule_id: str) -> None:
-        """Show a rule's page; the list goes along where it holds it."""
+    def show(self, page: str) -> None:
+        """Show a page; the list goes along where it holds it."""
         book = self._book
         if book is None:
-            self._wanted = rule_id
+            self._wanted = page
             return
-        self._wanted = ""
-        if rule_id not in book.rules:
-            self.notify(f"{rule_id} is not in the handbook", severity="warning", markup=False)
+        if not book.holds(page):
+            self.notify(f"{page.removeprefix(ARTICLE)} is not in the handbook", severity="warning", markup=False)
             return
         rules = self.query_one("#rules", OptionList)
-        index = next((index for index, option in enumerate(rules.options) if option.id == rule_id), None)
+        index = next((index for index, option in enumerate(rules.options) if option.id == page), None)
         if index is None:  # filtered out
             with self.prevent(Input.Changed):
                 self.query_one("#query", Input).value = ""
+            self._kind = ""
+            self._wanted = page
             self._list("")
-            index = next((index for index, option in enumerate(rules.options) if option.id == rule_id), None)
-        rules.highlighted = index
-        self.query_one(RulePage).show(book, rule_id)
+        else:
+            rules.highlighted = index
+        self.query_one(RulePage).show(book, page)
         self.query_one(RulePage).focus()
 
     @on(RulePage.Follow)
     def _follow(self, event: RulePage.Follow) -> None:
-        self._trail.append(self.query_one(RulePage).rule_id)
-        self.show(event.rule_id)
+        self._trail.append(self.query_one(RulePage).page_name)
+        self.show(event.page)
 
     def action_back(self) -> None:
         """Go back along the links."""
@@ -164,15 +206,20 @@ class BrowseScreen(Screen[None]):
         """Go to the search."""
         self.query_one("#query").focus()
 
+    def action_kind(self) -> None:
+        """List everything, diagnoses alone, or articles alone."""
+        self._kind = {"": "rule", "rule": "article"}.get(self._kind, "")
+        self._list(self.query_one("#query", Input).value)
+
     def action_copy(self) -> None:
-        """Choose what to copy of the page's fixes."""
+        """Choose what to copy of the page."""
         from aifix_tui.dialogs import CopyDialog
 
         page = self.query_one(RulePage)
-        if self._book is None or not page.rule_id:
+        if self._book is None or not page.page_name:
             return
-        actions = [action for fix in self._book.page(page.rule_id).fixes for action in pages.copied(fix.do)]
+        actions = page.copyable(self._book)
         if actions:
-            self.app.push_screen(CopyDialog(self._book.titles[page.rule_id], actions), lambda text: self.app.copy(text) if text else None)
+            self.app.push_screen(CopyDialog(self._book.title(page.page_name), actions), lambda text: self.app.copy(text) if text else None)
         else:
             self.app.copy("")

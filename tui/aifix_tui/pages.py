@@ -13,6 +13,7 @@ from aifix_tui.hanging import Hanging
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from aifix.kb.articles import Article
     from aifix.model import Action, Diagnosis, Evidence, Fix, FixTemplate, Report, Rule, Unknown
     from aifix_tui.case import Node
 
@@ -23,6 +24,8 @@ BRIEF = 110
 PROVEN = 2
 """Lines of proof that stand above the explanation."""
 MUTED = "$foreground 60%"
+PAGE = "¶"
+"""Stands before the title of an article."""
 Part = str | tuple[str, str]
 
 
@@ -34,6 +37,11 @@ def one_line(text: str) -> str:
 def text(*parts: Part | Content) -> Hanging:
     """Join texts, some with a style, as they are; wrapped lines keep their indent."""
     return Hanging(Content.assemble(*parts))
+
+
+def diagnoses(number: int) -> str:
+    """Count diagnoses."""
+    return "1 diagnosis" if number == 1 else f"{number:,} diagnoses"
 
 
 def brief(condition: str) -> str:
@@ -88,7 +96,7 @@ def verdict(report: Report, nodes: int) -> tuple[str, str]:
         return "✓ nothing failed", "$text-success"
     if not nodes:
         return "✗ failed; the output does not say why", "$text-error"
-    return f"✗ failed: {nodes} {'diagnosis' if nodes == 1 else 'diagnoses'}", "$text-error"
+    return f"✗ failed: {diagnoses(nodes)}", "$text-error"
 
 
 # ------------------------------------------------------------ one diagnosis
@@ -273,3 +281,9 @@ def rule_page(rule: Rule, printed: list[str]) -> Hanging:
     parts += [sanitise(f"tagged {', '.join(rule.tags)}")] if rule.tags else []
     parts += _references(rule.references)
     return text(*parts)
+
+
+def article_head(article: Article) -> Hanging:
+    """Give what stands above an article's text."""
+    about = " · ".join(["article", *map(one_line, article.topics)])
+    return text((f"{PAGE} {one_line(article.title)}", "bold"), "\n", (about, MUTED), "\n\n", (one_line(article.summary), "italic"))

@@ -168,7 +168,7 @@ class WizardScreen(Screen[None]):
 
     @on(RulePage.Follow)
     def _follow(self, event: RulePage.Follow) -> None:
-        self._show_page(event.rule_id)
+        self._show_page(event.page)
 
     def action_skip(self) -> None:
         """Leave the question open."""
@@ -225,11 +225,11 @@ class WizardScreen(Screen[None]):
         page = self.query_one(RulePage)
         if self._book is None or not self.has_class("-page"):
             return
-        actions = [action for fix in self._book.page(page.rule_id).fixes for action in pages.copied(fix.do)]
+        actions = page.copyable(self._book)
         if actions:
-            self.app.push_screen(CopyDialog(self._book.titles[page.rule_id], actions), lambda text: self.app.copy(text) if text else None)
+            self.app.push_screen(CopyDialog(self._book.title(page.page_name), actions), lambda text: self.app.copy(text) if text else None)
 
     async def action_page(self) -> None:
         """Open the page in the handbook."""
         if self.has_class("-page"):
-            await self.app.show_rule(self.query_one(RulePage).rule_id)
+            await self.app.show_rule(self.query_one(RulePage).page_name)

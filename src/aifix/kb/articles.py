@@ -294,3 +294,12 @@ def relink(body: str, written: Callable[[Link], str]) -> str:
         at = block.end()
     out.append(_LINK.sub(anew, body[at:]))
     return "".join(out)
+
+
+def fences(body: str) -> list[tuple[str, str]]:
+    """Give the blocks of code of a body: language and text."""
+    found: list[tuple[str, str]] = []
+    for block in _BLOCK.finditer(body):
+        first, _, rest = block[0].partition("\n")
+        found.append((first.strip().lstrip("`~").strip(), rest.rpartition("\n")[0] + "\n"))
+    return found
