@@ -30,7 +30,7 @@ _RECORD = lazy_re(
 )
 _ERROR = lazy_re(r"(?:[a-z_]\w{0,40}\.){0,8}[A-Za-z]\w{2,60}(?:Error|Exception|Warning)(?:: \S|$)")
 _TASK = lazy_re(r" {0,3}\d{1,4}: ")
-_RULE = lazy_re(r"(?P<mark>[^\w\s])(?:(?P=mark)|[ +|]){9,}$|.*?(?P<end>[=\-_*~#^─━═])(?P=end){9,}$|[ ]*[│┃|║].*[│┃|║]$|\s*[~^]+\s*$")
+_RULE = lazy_re(r".*?(?P<end>[=\-_*~#^─━═])(?P=end){9,}$|[ ]*[│┃|║].*[│┃|║]$|\s*[~^]+\s*$")
 _DIGITS = lazy_re(r"\d+")
 
 
@@ -89,7 +89,7 @@ def _junction(lines: Sequence[Line], i: int) -> int:
         if _FRAME.match(one):
             return _NO if two[0].isspace() else _STRONG if two[0].isalnum() else _DOUBT
         return _CERTAIN if _FRAME.match(one + two) else _LIKELY
-    if _RULE.match(one):
+    if _is_rule(one):
         return _MAYBE if two[0] == one[-1] and not two[0].isalnum() else _RULED
     if _RECORD.match(two):
         return _NO
@@ -115,3 +115,10 @@ def _junction(lines: Sequence[Line], i: int) -> int:
         inner = (first.islower() or first.isdigit()) and not one.endswith("  ")
         return _LIKELY if inner else _MAYBE
     return _LIKELY
+
+
+def _is_rule(text: str) -> bool:
+    """Tell whether a line is drawn, not said: one mark over and over (corners and gaps may stand between), a box's row, carets."""
+    if len(text) > 9 and not (text[0].isalnum() or text[0] in "_ \t") and set(text) <= {text[0], " ", "+", "|"}:
+        return True
+    return _RULE.match(text) is not None
