@@ -272,4 +272,4 @@ def _imports(folder: Path) -> set[str]:
                 found.add((node.module or "").partition(".")[0])
             elif not isinstance(node, ast.Try):
                 waiting.extend(ast.iter_child_nodes(node))
-    return found - own - set(sys.stdlib_module_names) - {""}
+    return found - own - set(sys.stdlib_module_names) - {"", "__main__"}

@@ -1,0 +1,14 @@
+"""The folder that really holds the newest weights."""
+
+from pathlib import Path
+
+import torch
+from torch import nn
+
+for step in (100, 1000):
+    Path(f"runs/exp1/checkpoint-{step}").mkdir(parents=True)
+    torch.save({"step": step, "model": nn.Linear(4, 2).state_dict()}, f"runs/exp1/checkpoint-{step}/model.pt")
+
+last = max(Path("runs").glob("**/checkpoint-*"), key=lambda path: int(path.name.split("-")[-1]))
+checkpoint = torch.load(last / "model.pt", map_location="cpu")
+print("resumed at step", checkpoint["step"])
