@@ -230,3 +230,15 @@ def test_every_written_file_goes_away_unless_it_is_kept(tmp_path: Path) -> None:
     assert list(tmp_path.glob("aifix-rerun*")) == []
     rerun("--keep", "kept", "--", sys.executable, "-c", "1", cwd=tmp_path)
     assert (tmp_path / "kept" / "output.log").exists()
+
+
+def test_a_failure_that_was_not_known_before_is_run_once_more_with_what_it_asks_for(tmp_path: Path) -> None:
+    words = "RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [4, 8]]"
+    (tmp_path / "fail.py").write_text(f"raise SystemExit({words!r})\n")
+    done = rerun("--", sys.executable, "fail.py", cwd=tmp_path)
+    (line,) = [line.strip() for line in done.err.split("\n") if "aifix rerun --from" in line]
+    assert "autograd.inplace asks for more (anomaly, inplace)" in done.err
+    kept = Path(line.partition("--from ")[2].partition(" -- ")[0])
+    assert words in kept.read_text(), "what is named is still there"
+    once_more = rerun("--from", str(kept), "--dry-run", "--", sys.executable, "fail.py", cwd=tmp_path)
+    assert "the first run ended with autograd.inplace" in once_more.err

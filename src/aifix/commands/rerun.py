@@ -13,6 +13,7 @@ import click
 from aifix.commands.report import emit, note
 
 if TYPE_CHECKING:
+    from aifix.model import Report
     from aifix.rerun import Again, Prepared
     from aifix.rerun.first import First
 
@@ -90,8 +91,8 @@ def rerun(
         note(f"{error.filename or given['log'] or keep} cannot be written: {error.strerror or error}")
         context.exit(2)
     _tell(done, prepared, first, options)
-    if not keep and not done.written:
-        runner.clear(folder)
+    if not keep and not done.written and done.sharpened is None:
+        runner.clear(folder)  # of a failure the output is kept: it is named above
     for stream in (sys.stdout, sys.stderr):
         with contextlib.suppress(OSError, ValueError, AttributeError):  # closed
             stream.flush()
@@ -201,10 +202,24 @@ def _tell(done: Again, prepared: Prepared, first: First | None, options: dict[st
     if text and not sharpened.report.diagnoses:
         for sentence in sharpened.said:
             note(sanitise(sentence))
+    if text and first is None and told:
+        _next(sharpened.report, prepared)
     for file in done.written:
         note(f"written: {file}")
     for command in runner.readers(done.written):
         note(f"read it with: {command}")
+
+
+def _next(report: Report, prepared: Prepared) -> None:
+    """Say how to run once more, where the failure, now that it is known, asks for instruments that this run did not have."""
+    from aifix.rerun.instruments import asked_for
+    from aifix.show.safe import sanitise
+
+    asked, reasons = asked_for([one.id for one in report.diagnoses[:1]])
+    more = [one.name for one in asked if reasons[one.name] and one not in prepared.instruments]
+    if more:
+        note(f"{report.diagnoses[0].id} asks for more ({', '.join(more)}); it is known now, so once more:")
+        note(f"  aifix rerun --from {sanitise(shlex.quote(report.source))} -- {sanitise(shlex.join(prepared.command))}")
 
 
 def _changed_course(prepared: Prepared) -> None:
