@@ -1,0 +1,1 @@
+#define FASTMATH_ADD(a, b) ((a) + (b))

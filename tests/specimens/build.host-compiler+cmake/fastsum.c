@@ -1,0 +1,3 @@
+#include <stdio.h>
+
+int main(void) { return printf("sum %d\n", 1 + 2) < 0; }
