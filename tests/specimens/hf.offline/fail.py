@@ -1,0 +1,9 @@
+"""A job without a way out, and nothing in its cache."""
+
+import json
+
+import hub  # sets HF_ENDPOINT
+from huggingface_hub import hf_hub_download
+
+with open(hf_hub_download("example-lab/tiny", "config.json")) as file:
+    print("a", json.load(file)["model_type"])

@@ -1,0 +1,36 @@
+"""A mirror of the Hub in this process that answers ten requests without a token and any number with one."""
+
+import http.server
+import os
+import threading
+
+
+class Hub(http.server.BaseHTTPRequestHandler):
+    asked = 0
+
+    def do_HEAD(self):
+        body = b'{"model_type": "llama", "hidden_size": 16}'
+        Hub.asked += 1
+        if Hub.asked > 10 and not self.headers.get("Authorization"):
+            self.send_response(429)
+            self.send_header("RateLimit", '"resolvers";r=0;t=1')
+            self.send_header("RateLimit-Policy", '"fixed window";"resolvers";q=10;w=300')
+            body = b""
+        else:
+            self.send_response(200)
+            self.send_header("ETag", '"1"')
+            self.send_header("X-Repo-Commit", "0" * 40)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        return body
+
+    def do_GET(self):
+        self.wfile.write(self.do_HEAD())
+
+    def log_message(self, *_):
+        pass
+
+
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Hub)
+threading.Thread(target=server.serve_forever, daemon=True).start()
+os.environ["HF_ENDPOINT"] = f"http://127.0.0.1:{server.server_port}"

@@ -1,0 +1,10 @@
+"""The server of an hour ago still listens."""
+
+import http.server
+import socket
+
+earlier = socket.create_server(("127.0.0.1", 0))
+port = earlier.getsockname()[1]
+server = http.server.ThreadingHTTPServer(("127.0.0.1", port), http.server.SimpleHTTPRequestHandler)
+print("serving", server.server_address[0])
+server.server_close()
