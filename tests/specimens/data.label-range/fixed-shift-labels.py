@@ -1,0 +1,10 @@
+"""The labels start at 0."""
+
+import torch
+from torch import nn
+
+model = nn.Linear(4, 3)
+labels = torch.tensor([1, 2, 3, 1])
+labels = labels - labels.min()
+loss = nn.functional.cross_entropy(model(torch.rand(4, 4)), labels)
+print("loss", loss.dim())

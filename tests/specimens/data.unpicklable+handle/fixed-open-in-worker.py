@@ -1,0 +1,26 @@
+"""The file is opened on first use, in the process that reads."""
+
+import multiprocessing
+from pathlib import Path
+
+
+class Lines:
+    def __init__(self, path):
+        self.path = path
+        self.file = None
+
+    def __getitem__(self, i):
+        if self.file is None:
+            self.file = open(self.path)
+        self.file.seek(2 * i)
+        return self.file.read(1)
+
+
+def first(lines):
+    return lines[1]
+
+
+if __name__ == "__main__":
+    Path("rows.txt").write_text("a\nb\n")
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        print("row", pool.apply(first, [Lines("rows.txt")]))
