@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from aifix_tui.handbook import Handbook
-from aifix_tui.interview import SURE, Interview, entropy, information
+from aifix_tui.interview import SURE, Interview, Question, entropy, information
 
 if TYPE_CHECKING:
     from aifix.rulebase.base import Base
@@ -21,6 +21,10 @@ def answer_for(talk: Interview, rule_id: str) -> bool:
     question = talk.question()
     if question is None:
         return False
+    if question.probes:
+        named = {use.id for use in talk.book.rules[rule_id].probes}
+        talk.looked(question, {asked: "confirmed" if asked[0] in named else "refuted" for asked in talk.asked_of(question)}, "looked")
+        return True
     row = question.table[rule_id]
     talk.answer(question, question.options[row.index(max(row))].key)
     return True
@@ -110,3 +114,73 @@ def test_the_shipped_base_is_told_apart_in_few_questions() -> None:
         first += talk.candidates()[0][0] == rule_id
     assert first >= 0.9 * len(targets)
     assert sum(asked) / len(asked) <= 6
+
+
+# ------------------------------------------------------------ what this machine says
+
+
+@pytest.fixture
+def shipped() -> Interview:
+    from aifix import api
+
+    return Interview(Handbook(api.rule_base()))
+
+
+def look(talk: Interview) -> Question:
+    """Answer as somebody who knows nothing but the family, until a look at the machine is offered."""
+    for _ in range(15):
+        question = talk.question()
+        assert question is not None
+        if question.probes:
+            return question
+        talk.answer(question, "cuda" if question.id == "family" else None)
+    pytest.fail("no look was offered")
+
+
+def test_to_who_cannot_answer_a_look_at_the_machine_is_offered(shipped: Interview) -> None:
+    question = look(shipped)
+    assert question.gain > 0
+    assert question.gain == pytest.approx(sum(information(one, shipped.weights()) for one in shipped._probes if one.id in question.probes))
+    assert {probe for probe, _ in shipped.asked_of(question)} == set(question.probes)
+
+
+@pytest.mark.parametrize(("verdict", "rises"), [("confirmed", True), ("refuted", False)])
+def test_a_verdict_moves_the_rules_that_name_the_probe(shipped: Interview, verdict: str, *, rises: bool) -> None:
+    question = look(shipped)
+    asked = shipped.asked_of(question)
+    named = {rule_id for _, rule_id in asked}
+    before = sum(shipped.weights()[rule_id] for rule_id in named)
+    shipped.looked(question, dict.fromkeys(asked, verdict), "looked")
+    after = sum(shipped.weights()[rule_id] for rule_id in named)
+    assert (after > before) == rises
+    following = shipped.question()
+    assert following is None or not set(following.probes) & set(question.probes)
+    assert shipped.back() is not None
+    assert sum(shipped.weights()[rule_id] for rule_id in named) == pytest.approx(before)
+
+
+def test_what_tells_nothing_moves_nothing(shipped: Interview) -> None:
+    question = look(shipped)
+    before = shipped.weights()
+    shipped.looked(question, dict.fromkeys(shipped.asked_of(question), "not-available"), "looked")
+    assert shipped.weights() == pytest.approx(before)
+
+
+def test_of_a_failure_elsewhere_this_machine_is_not_asked(shipped: Interview) -> None:
+    look(shipped)
+    shipped.elsewhere = True
+    for _ in range(15):
+        question = shipped.question()
+        if question is None:
+            break
+        assert not question.probes
+        shipped.answer(question, None)
+
+
+def test_tables_of_probes_are_probabilities_with_the_rules_ratios(shipped: Interview) -> None:
+    assert {one.id for one in shipped._probes} >= {"gpu.memory", "torch.build", "deps.python"}
+    assert not {one.id for one in shipped._probes} & {"cuda.kernels", "host.port"}  # one runs something, the other needs a port
+    for question in shipped._probes:
+        for row in question.table.values():
+            assert sum(row) == pytest.approx(1)
+            assert min(row) > 0

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 from tests.tui.pilot import drive, shown, until
@@ -9,6 +10,7 @@ from aifix_tui.app import AifixApp
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
     from textual.pilot import Pilot
 
 
@@ -24,6 +26,10 @@ async def answer(pilot: Pilot[None], rule_id: str) -> bool:
     question = screen._question
     if question is None:
         return False
+    if question.probes:  # the failure was elsewhere
+        await pilot.press("down", "enter")
+        await until(pilot, lambda: screen._question is not question)
+        return True
     row = question.table[rule_id]
     for _ in range(row.index(max(row))):
         await pilot.press("down")
@@ -99,5 +105,45 @@ def test_a_candidate_is_opened_early(small: Path) -> None:
         await until(pilot, lambda: screen.has_class("-page"))
         await pilot.press("backspace")
         assert not screen.has_class("-page")
+
+    drive(AifixApp(), flow)
+
+
+def test_this_machine_answers_a_question(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from aifix.probes import run
+    from aifix.probes.finding import Finding
+
+    del small
+    gate = threading.Event()
+
+    def answer(probe: Any, case: Any) -> Finding:
+        gate.wait(30)
+        return Finding("confirmed" if case.suspicion == "cuda.oom" else "refuted", f"{probe.id}: 12 MiB are free")
+
+    monkeypatch.setattr(run, "one", answer)
+
+    async def flow(pilot: Pilot[None]) -> None:
+        screen = await opened(pilot)
+        while not screen._question.probes:
+            question = screen._question
+            await pilot.press("s")
+            await until(pilot, lambda question=question: screen._question is not question)  # type: ignore[misc]
+            assert screen._question is not None
+        question = screen._question
+        assert "Shall aifix look at this machine?" in shown(pilot, "#question")
+        assert "Is a GPU short of memory" in shown(pilot, "#question")
+        await pilot.press("enter")
+        await until(pilot, lambda: "looking: " in shown(pilot, "#question"))
+        await pilot.press("s")  # calls it off
+        await until(pilot, lambda: screen._question is not question)
+        assert shown(pilot, "#trail").endswith("skipped")
+        await pilot.press("u")
+        await until(pilot, lambda: screen._question is not None and screen._question.probes)
+        gate.set()
+        before = screen._interview.weights()["cuda.oom"]
+        await pilot.press("enter")
+        await until(pilot, lambda: "looked: " in shown(pilot, "#trail"))
+        assert "gpu.memory" in shown(pilot, "#trail")
+        assert screen._interview.weights()["cuda.oom"] > before
 
     drive(AifixApp(), flow)

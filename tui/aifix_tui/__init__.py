@@ -12,15 +12,17 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from aifix.probes.probing import Probing
+    from aifix_tui.past import Past
 
 
-def run(log: Path | None = None, *, name: str = "", probing: Probing | None = None) -> int:
+def run(log: Path | None = None, *, name: str = "", probing: Probing | None = None, past: Past | None = None) -> int:
     """Open the interface on this terminal.
 
     Args:
         log: the log to open; without one it asks.
         name: what to call the log, where its path says nothing (the pipe).
         probing: how this machine is to be looked at, where it is known who wrote the log.
+        past: what the log's run has to do with the history, where that is known.
 
     Returns:
         1 when the last log that was looked at had failed, else 0.
@@ -28,6 +30,6 @@ def run(log: Path | None = None, *, name: str = "", probing: Probing | None = No
     """
     from aifix_tui.app import AifixApp
 
-    app = AifixApp(log, name=name, probing=probing)
+    app = AifixApp(log, name=name, probing=probing, past=past)
     app.run()
     return 1 if app.case is not None and app.case.failed else app.return_code or 0

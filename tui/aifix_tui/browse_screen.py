@@ -220,6 +220,6 @@ class BrowseScreen(Screen[None]):
             return
         actions = page.copyable(self._book)
         if actions:
-            self.app.push_screen(CopyDialog(self._book.title(page.page_name), actions), lambda text: self.app.copy(text) if text else None)
+            self.app.push_screen(CopyDialog(self._book.title(page.page_name), actions), self.app.chosen)
         else:
             self.app.copy("")

@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from aifix.show.safe import sanitise
+from aifix_tui.past import Past
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
     from aifix.probes.probing import Probing
     from aifix_tui.logfile import LogFile
 
-LONG = 10.0
-"""Seconds that the probes may take where somebody asked for them and waits."""
 MARKS = 4
 """Ways of naming one rank that are looked for together."""
 WRAPPED = 40
@@ -33,11 +32,22 @@ class Node(NamedTuple):
 class Case:
     """What is known of an open log."""
 
-    def __init__(self, log: LogFile, name: str, probing: Probing | None = None) -> None:
-        """Hold an open log that nobody has diagnosed yet."""
+    def __init__(self, log: LogFile, name: str, probing: Probing | None = None, past: Past | None = None, judged: Report | None = None) -> None:
+        """Hold an open log that nobody has diagnosed yet.
+
+        Args:
+            log: the log.
+            name: what to call it.
+            probing: how this machine is to be looked at, where it is known who wrote the log.
+            past: the case's place in the history.
+            judged: the report, where it was made with more than the log: of a run that `aifix run` has supervised.
+
+        """
         self.log = log
         self.name = sanitise(name)
         self.probing = probing
+        self.past = past or Past()
+        self._judged = judged
         self.document: Document | None = None
         self.report: Report | None = None
         self.examined = False
@@ -53,15 +63,47 @@ class Case:
         from aifix import api
 
         document = api.read_file(self.log.path)
-        self.report, self.document = api.diagnose_document(document), document
+        report = self._judged or self._judge(document, None)
+        if self.past.wanted:
+            self.past.remember(report)
+        self.report, self.document = report, document
 
-    def examine(self) -> Report:
-        """Diagnose again, with this machine's answers to the passive probes of the diagnoses; runs in a thread."""
-        from aifix import api
+    def examine(self, probing: Probing | None = None) -> Report:
+        """Diagnose again, with this machine's answers to the passive probes of the diagnoses; runs in a thread.
+
+        Args:
+            probing: how to look, where the probes' progress is to be followed.
+
+        """
         from aifix.probes.probing import Probing
+        from aifix_tui.probing import LONG
 
         assert self.document is not None  # noqa: S101 - nobody can ask before
-        return api.diagnose_document(self.document, probe=self.probing or Probing(local=False, limit=LONG))
+        return self._judge(self.document, probing or self.probing or Probing(local=False, limit=LONG))
+
+    def rank(self) -> Report:
+        """Diagnose again with what the history has learned meanwhile; runs in a thread."""
+        assert self.document is not None  # noqa: S101 - nobody can ask before
+        return self.examine() if self.examined else self._judge(self.document, None)
+
+    def _judge(self, document: Document, probing: Probing | None) -> Report:
+        from aifix import api
+        from aifix_tui import past
+
+        memory = self.past.memory()
+        report = api.diagnose_document(document, probe=probing, memory=memory)
+        if memory is not None:
+            memory.tell()
+        return past.again(report, self.past.incident) if self.past.restored and self.past.incident is not None else report
+
+    def met(self) -> str:
+        """Say when this failure was met before, or which failure of the history this is; empty where there is nothing to say."""
+        from aifix_tui.past import described
+
+        if self.past.restored and self.past.incident is not None:
+            return sanitise(described(self.past.incident))
+        history = self.report.history if self.report is not None else None
+        return sanitise(" ".join(one.text for one in history)) if history else ""
 
     @property
     def failed(self) -> bool:

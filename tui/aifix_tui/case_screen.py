@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from bisect import bisect_left
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
@@ -17,7 +18,7 @@ from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
 from aifix.show.layout import counted
-from aifix_tui import pages
+from aifix_tui import pages, tried
 from aifix_tui.logview import LogView
 from aifix_tui.probes_pane import ProbesPane
 
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from aifix.model import Diagnosis, Fix, Report
     from aifix_tui.app import AifixApp
     from aifix_tui.case import Case, Node
+    from aifix_tui.past import Told
 
 TABS = {"log": "Log", "fixes": "Fixes", "meaning": "Meaning", "why": "Why", "probes": "Probes"}
 TALL, WIDE = 34, 100
@@ -59,12 +61,16 @@ class CaseScreen(Screen[None]):
         Binding("v", "patch", "Patch", show=False),
         Binding("h", "page", "Rule", show=False),
         Binding("a", "probe", "Probe all", show=False),
+        Binding("x", "cancel", "Call off", show=False),
+        Binding("t", "tried", "Helped?", show=False),
     ]
     DEFAULT_CSS = """
     CaseScreen #title { height: 1; background: $panel; padding: 0 1; }
     CaseScreen #tree {
         width: 30%; min-width: 26; max-width: 52; height: 1fr; border: none; border-right: vkey $primary 50%; background: $background;
     }
+    CaseScreen #met { height: auto; max-height: 2; padding: 0 1; color: $text-warning; display: none; }
+    CaseScreen #tried { height: 1; padding: 0 1; background: $panel; display: none; }
     CaseScreen #right { width: 1fr; }
     CaseScreen #tabs { height: 1; }
     CaseScreen #tabs Underline { display: none; }
@@ -89,10 +95,12 @@ class CaseScreen(Screen[None]):
         self._fixes: list[Fix] = []
         self._searched = ""
         self._whole_rank = False
+        self._taken: tuple[Diagnosis, Fix] | None = None
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
         yield Static(EMPTY.split("\n", 1)[0], id="title", markup=False)
+        yield Static("", id="met", markup=False)
         with Horizontal():
             yield OptionList(id="tree", markup=False)
             with Vertical(id="right"):
@@ -108,6 +116,7 @@ class CaseScreen(Screen[None]):
                     with VerticalScroll(id="why"):
                         yield Static("", id="why-text", markup=False)
                     yield ProbesPane(id="probes")
+        yield Static("", id="tried", markup=False)
         yield Footer(compact=True, show_command_palette=False)
 
     def on_mount(self) -> None:
@@ -120,7 +129,9 @@ class CaseScreen(Screen[None]):
     def show(self, case: Case) -> None:
         """Show a case: its log at once, its diagnoses when they are ready."""
         before, self._case = self._case, case
-        self._shown, self._before, self._fixes = [], {}, []
+        self._shown, self._before, self._fixes, self._taken = [], {}, [], None
+        self._say_met()
+        self._say_tried()
         self.rank = None
         self._view.open(case.log)
         if before is not None and before is not case:
@@ -176,6 +187,8 @@ class CaseScreen(Screen[None]):
         self._fill_tree()
         self._headline("")
         self._say()
+        self._say_met()
+        self._complain(case)
         if self._shown:
             tree.highlighted = 0
         else:
@@ -273,7 +286,8 @@ class CaseScreen(Screen[None]):
         self._fixes = list(diagnosis.fixes)
         fixes = self.query_one("#fixes", OptionList)
         fixes.clear_options()
-        options = [Option(pages.fix(number, one, templates.get(one.id))) for number, one in enumerate(diagnosis.fixes, start=1)]
+        past = pages.learned(diagnosis)
+        options = [Option(pages.fix(number, one, templates.get(one.id), past.get(one.id, ""))) for number, one in enumerate(diagnosis.fixes, start=1)]
         offered = {one.id for one in diagnosis.fixes}
         options += [Option(pages.left_out(one, one.title)) for one in (without_case(rule).fixes if rule else ()) if one.id not in offered]
         fixes.add_options(options)
@@ -446,7 +460,8 @@ class CaseScreen(Screen[None]):
         if index >= len(self._fixes):
             self.app.copy("")
             return
-        self.app.copy(pages.command_of(self._fixes[index]))
+        if self.app.copy(pages.command_of(self._fixes[index])):
+            self._took(self._fixes[index])
 
     @on(OptionList.OptionSelected, "#fixes")
     def _fix_chosen(self, event: OptionList.OptionSelected) -> None:
@@ -454,7 +469,12 @@ class CaseScreen(Screen[None]):
 
         if event.option_index < len(self._fixes):
             fix = self._fixes[event.option_index]
-            self.app.push_screen(CopyDialog(fix.title, pages.copied(fix.do, notes=True)), lambda text: self.app.copy(text) if text else None)
+
+            def copied(text: str | None) -> None:
+                if text and self.app.copy(text):
+                    self._took(fix)
+
+            self.app.push_screen(CopyDialog(fix.title, pages.copied(fix.do, notes=True)), copied)
 
     def action_patch(self) -> None:
         """Make a patch of the user's code for the highlighted fix."""
@@ -488,7 +508,92 @@ class CaseScreen(Screen[None]):
             return
         from aifix_tui.patch_dialog import PatchDialog
 
-        self.app.push_screen(PatchDialog(proposal))
+        def closed(applied: str | None) -> None:
+            if applied:
+                self._took(proposal.fix)
+
+        self.app.push_screen(PatchDialog(proposal), closed)
+
+    # ------------------------------------------------------------ did it help?
+
+    def _took(self, fix: Fix) -> None:
+        """Note that somebody goes to try a fix, to ask later whether it helped."""
+        case, chosen = self._case, self.chosen
+        if case is None or chosen is None:
+            return
+        self._taken = (chosen, fix)
+        self._say_tried()
+        incident = case.past.incident
+        if incident is not None:
+            tried.note(tried.Tried(incident.number, incident.uid, fix.id, fix.title, chosen.title, time.time()))
+
+    def _say_tried(self) -> None:
+        bar = self.query_one("#tried", Static)
+        bar.display = self._taken is not None
+        if self._taken is not None:
+            bar.update(
+                pages.text(("t ", "bold $primary"), "when you have tried it, say whether it helped: ", (pages.one_line(self._taken[1].title), "bold"))
+            )
+
+    def _say_met(self) -> None:
+        met = self._case.met() if self._case is not None else ""
+        line = self.query_one("#met", Static)
+        line.update(pages.one_line(met))
+        line.display = bool(met)
+
+    def _complain(self, case: Case) -> None:
+        for message in case.past.messages:
+            self.notify(pages.one_line(message), title="History", severity="warning", markup=False)
+        case.past.messages.clear()
+
+    def action_tried(self) -> None:
+        """Ask whether the fix that was taken, or the highlighted one, helped."""
+        from aifix_tui.dialogs import HelpedDialog
+
+        case, chosen = self._case, self.chosen
+        index = self.query_one("#fixes", OptionList).highlighted or 0
+        if self._taken is None and (chosen is None or index >= len(self._fixes)):
+            self.notify("There is no fix here to have tried", severity="warning")
+            return
+        diagnosis, fix = self._taken or (chosen, self._fixes[index])
+        if case is None or diagnosis is None:
+            return
+
+        def said(answer: str | None) -> None:
+            if answer:
+                self._taken = None
+                self._say_tried()
+                self._note(case, fix, worked=answer == "yes")
+
+        self.app.push_screen(HelpedDialog(fix.title, diagnosis.title), said)
+
+    @work(thread=True, group="answer")
+    def _note(self, case: Case, fix: Fix, *, worked: bool) -> None:
+        """Write the answer, and rank the fixes by what is known now; in a thread."""
+        assert case.report is not None  # noqa: S101 - there is no fix without one
+        told = case.past.answer(case.report, fix.id, worked=worked)
+        if told is not None and case.past.incident is not None:
+            tried.forget(case.past.incident.uid, fix.id)
+        self.app.call_from_thread(self._noted, case, fix, told, case.rank() if told is not None else None)
+
+    def _noted(self, case: Case, fix: Fix, told: Told | None, report: Report | None) -> None:
+        if case is not self._case:
+            return
+        self._complain(case)
+        if told is not None:
+            moved = f"; its chance: {told.before:.2f} → {told.after:.2f}" if told.before is not None and told.after is not None else ""
+            self.notify(f"“{pages.one_line(fix.title)}”, failure {told.number} of the history{moved}", title="Noted", markup=False)
+        if report is not None:
+            self._renew(case, report)
+
+    def _renew(self, case: Case, report: Report) -> None:
+        """Show another report of the same case; the chosen diagnosis stays chosen."""
+        chosen = self.chosen
+        self._before = {one.diagnosis.id: one.diagnosis.confidence for one in self._shown}
+        case.report = report
+        self._fill_tree()
+        index = next((index for index, one in enumerate(self._shown) if chosen and one.diagnosis.id == chosen.id), 0)
+        self.query_one("#tree", OptionList).highlighted = index
 
     async def action_page(self) -> None:
         """Open the rule's page in the handbook."""
@@ -501,19 +606,20 @@ class CaseScreen(Screen[None]):
             self.action_tab("probes")
             self.query_one(ProbesPane).run_all()
 
+    def action_cancel(self) -> None:
+        """Call off the probes that run."""
+        if not self.query_one(ProbesPane).cancel():
+            self.notify("No probe runs")
+
     @on(ProbesPane.Examined)
     def _examined(self, event: ProbesPane.Examined) -> None:
         """Take the report in which the machine has spoken: confidences and fixes may have moved."""
         case, chosen = self._case, self.chosen
         if case is None or event.case is not case or case.report is None:
             return
-        self._before = {one.diagnosis.id: one.diagnosis.confidence for one in self._shown}
         order = [fix.id for fix in chosen.fixes] if chosen else []
-        case.report = event.report
         case.examined = True
-        self._fill_tree()
-        index = next((index for index, one in enumerate(self._shown) if chosen and one.diagnosis.id == chosen.id), 0)
-        self.query_one("#tree", OptionList).highlighted = index
+        self._renew(case, event.report)
         moved = [
             one for one in self._shown if round(self._before.get(one.diagnosis.id, one.diagnosis.confidence), 2) != round(one.diagnosis.confidence, 2)
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from textual import events
+from textual import events, on
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
@@ -33,7 +33,7 @@ class Dialog(ModalScreen[str | None]):
     Dialog { align: center middle; }
     Dialog > Vertical { width: 90%; max-width: 110; height: auto; max-height: 90%; border: round $primary; background: $surface; padding: 0 1; }
     Dialog VerticalScroll { height: auto; max-height: 100%; }
-    Dialog OptionList { height: auto; max-height: 70vh; border: none; background: $surface; }
+    Dialog OptionList, Dialog OptionList:focus { height: auto; max-height: 70vh; border: none; background: $surface; }
     Dialog TextArea { height: 60vh; border: none; }
     Dialog .foot { color: $text-muted; height: auto; margin-top: 1; }
     """
@@ -88,6 +88,42 @@ class CopyDialog(Dialog):
         self.dismiss(sanitise_block(self._actions[event.option_index].text.strip("\n")))
 
 
+class HelpedDialog(Dialog):
+    """Whether a fix helped: yes, no, or later. Gives `yes`, `no` or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("y", "dismiss('yes')", "Yes"),
+        Binding("n", "dismiss('no')", "No"),
+        Binding("l", "dismiss(None)", "Later"),
+    ]
+    ANSWERS = (
+        ("yes", "y  ", "Yes, the failure is gone"),
+        ("no", "n  ", "No, it fails as before"),
+        ("", "l  ", "Later: I have not tried it yet"),
+    )
+
+    def __init__(self, fix: str, failure: str) -> None:
+        super().__init__()
+        self._fix = fix
+        self._failure = failure
+
+    def compose(self) -> ComposeResult:
+        """Ask."""
+        with Vertical() as frame:
+            frame.border_title = "Did it help?"
+            yield Static(pages.text((pages.one_line(self._fix), "bold"), ("\nagainst: ", pages.MUTED), pages.one_line(self._failure), "\n"))
+            yield OptionList(*[Option(pages.text((key, "bold"), said), id=name or None) for name, key, said in self.ANSWERS], markup=False)
+            yield Static("Your answer stays on this machine; fixes that worked move up the next time.", classes="foot", markup=False)
+
+    def on_mount(self) -> None:
+        """Suggest to wait: the failed run is to be started again first."""
+        self.query_one(OptionList).highlighted = 2
+
+    @on(OptionList.OptionSelected)
+    def _chosen(self, event: OptionList.OptionSelected) -> None:
+        self.dismiss(event.option_id or None)
+
+
 class CleanTextArea(TextArea):
     """A text area that takes no control characters from what is pasted."""
 
@@ -120,7 +156,8 @@ HELP = (
             ("o", "open a log"),
             ("d", "the diagnosis of the open log"),
             ("w", "wizard: questions, for when there is no log"),
-            ("b", "handbook of all diagnoses"),
+            ("b", "handbook of all diagnoses, and articles"),
+            ("R", "run a command and watch it; its diagnosis at its end"),
             ("Ctrl+P", "command palette: every command by name"),
             ("Tab, Shift+Tab", "next or previous part of the screen"),
             ("F2", "light or dark"),
@@ -138,7 +175,8 @@ HELP = (
             ("Enter", "log: the line whole; fixes: choose what to copy; probes: run one"),
             ("c", "copy: the command of a fix, or the line"),
             ("v", "fixes: a patch of your code, side by side; a writes it, u undoes it"),
-            ("a", "probes: run all; verdicts move the confidence and the fixes"),
+            ("a", "probes: run all; verdicts move the confidence and the fixes; x: call off"),
+            ("t", "tried a fix: did it help? yes, no, later; the order learns from it"),
             ("h", "the rule's page in the handbook"),
         ),
     ),
@@ -148,6 +186,14 @@ HELP = (
             ("↑ ↓ k j", "line by line; PgUp PgDn Space by the page"),
             ("g G, Home End", "first and last line"),
             ("← →", "sideways"),
+        ),
+    ),
+    (
+        "Run",
+        (
+            ("Enter", "start the command"),
+            ("s", "stop it; a second s stops it the hard way"),
+            ("End", "follow the output again after scrolling up"),
         ),
     ),
     (
@@ -163,8 +209,9 @@ HELP = (
     (
         "Handbook",
         (
-            ("type", "search, typing errors forgiven; ↓ to the list"),
-            ("Enter", "open a page, follow a link"),
+            ("/", "search rules and articles, typing errors forgiven; ↓ to the list"),
+            ("a", "diagnoses alone, articles alone, everything"),
+            ("Enter, Tab", "into the page, then to its links; Enter follows one"),
             ("Backspace", "back along the links"),
         ),
     ),
@@ -174,6 +221,7 @@ HELP = (
             ("✗ ▲ •", "error, warning, remark"),
             ("↳", "a consequence of what stands above it"),
             ("▶ ·", "log: proof of the chosen diagnosis, of another one"),
+            ("¶", "an article"),
         ),
     ),
 )

@@ -1,8 +1,8 @@
 """The wizard's reasoning: which question to ask next, and what an answer does to the diagnoses. No widgets.
 
 Every rule is a hypothesis with a weight. A question has options; a table says how probable each option is under each rule, by the
-rule's phases, tags, family, and what its programs print. Asked is the question whose answer is expected to tell most: the entropy
-of the weights now, less the mean entropy after its answers.
+rule's phases, tags, family, and what its programs print, or what a passive probe would say of this machine. Asked is the question whose
+answer is expected to tell most: the entropy of the weights now, less the mean entropy after its answers.
 """
 
 from __future__ import annotations
@@ -30,6 +30,17 @@ WORDS = 7.0
 """How strongly words of the message speak (a full hit multiplies the odds by e to this)."""
 WITNESSES = 6
 """Wordings that are shown together to choose from."""
+VERDICTS = {"confirmed": 0.2, "refuted": 0.5, "nothing": 0.3}
+"""How often a probe gives which verdict on a machine on which the failure at hand is none of its business. A rule's likelihood ratios
+stand for how much oftener, or more rarely, it does so where the rule holds."""
+EASY = 6.0
+"""What a bit from a probe is worth beside one from a person, who must know the answer; a look takes one key and no knowledge."""
+SLIGHT = 0.02
+"""Bits below which a probe is not worth a look."""
+TOGETHER = 4
+"""Probes of one look."""
+LOOKED = 24
+"""The likeliest rules that a probe is asked about."""
 FEW = 0.004
 """Share of the weight below which an option is not shown."""
 
@@ -121,14 +132,20 @@ class Question:
     table: Mapping[str, Sequence[float]] = field(repr=False)
     gain: float = 0.0
     """Expected information of the answer, in bits."""
+    probes: tuple[str, ...] = ()
+    """The probes that answer it, where this machine does; it has no options then."""
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What was answered to a question; without an option it was skipped."""
+    """What was answered to a question; without an option or verdicts it was skipped."""
 
     question: Question
     option: Option | None = None
+    verdicts: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """What each probe said of each rule that it was asked about."""
+    said: str = ""
+    """What they said, in words."""
 
 
 def entropy(weights: Iterable[float]) -> float:
@@ -145,13 +162,29 @@ class Interview:
         self.answers: list[Answer] = []
         self.words = ""
         self._prior = _normal({rule.id: _prior(rule) for rule in book.rules.values()})
+        self.elsewhere = False
+        """Whether the failure was on another machine: then this one is not asked."""
         self._fixed = [_phase_question(book), _family_question(book), *[_tag_question(book, name) for name in GROUPS]]
+        self._probes = _probe_questions(book)
 
     # ------------------------------------------------------------ what people say
 
     def answer(self, question: Question, key: str | None) -> None:
         """Take an answer; None skips the question."""
         self.answers.append(Answer(question, next((option for option in question.options if option.key == key), None)))
+
+    def looked(self, question: Question, verdicts: Mapping[tuple[str, str], str], said: str) -> None:
+        """Take what probes said about the rules that they were asked about."""
+        self.answers.append(Answer(question, verdicts=verdicts, said=said))
+
+    def asked_of(self, question: Question) -> list[tuple[str, str]]:
+        """Give the probes of a question, each with the rules that it is to be asked about, the likeliest first."""
+        weights = self.weights()
+        found: list[tuple[str, str]] = []
+        for probe in question.probes:
+            named = [rule.id for rule in self.book.rules.values() if any(use.id == probe for use in rule.probes)]
+            found += [(probe, rule_id) for rule_id in sorted(named, key=lambda rule_id: (-weights[rule_id], rule_id))[:LOOKED]]
+        return found
 
     def back(self) -> Answer | None:
         """Take the last answer back."""
@@ -163,6 +196,10 @@ class Interview:
         """Give the weight of every rule after what was said; they sum to 1."""
         weights = dict(self._prior)
         for answer in self.answers:
+            for (probe, rule_id), verdict in answer.verdicts.items():
+                use = next((use for use in self.book.rules[rule_id].probes if use.id == probe), None)
+                if use is not None:
+                    weights[rule_id] *= {"confirmed": use.confirmed, "refuted": use.refuted}.get(verdict, 1.0)
             if answer.option is None:
                 continue
             index = answer.question.options.index(answer.option)
@@ -194,7 +231,21 @@ class Interview:
             gain = information(question, weights)
             if gain > ENOUGH and (best is None or gain > best.gain):
                 best = _shown(question, weights, gain)
-        return best
+        look = self._look(weights)
+        return look if look is not None and (best is None or look.gain * EASY > best.gain) else best
+
+    def _look(self, weights: Mapping[str, float]) -> Question | None:
+        """Make a question of the probes that tell most about what is left, to be answered by this machine; what they tell adds up."""
+        if self.elsewhere:
+            return None
+        asked = {probe for answer in self.answers for probe in answer.question.probes}
+        gains = {probe.id: information(probe, weights) for probe in self._probes if probe.id not in asked}
+        ranked = sorted(gains, key=lambda probe: (-gains[probe], probe))[:TOGETHER]
+        chosen = tuple(probe for probe in ranked if gains[probe] >= SLIGHT)
+        if not chosen:
+            return None
+        number = 1 + sum(bool(answer.question.probes) for answer in self.answers)
+        return Question(f"look {number}", "Shall aifix look at this machine?", (), {}, sum(gains[probe] for probe in chosen), chosen)
 
     def _witnesses(self, weights: Mapping[str, float], asked: set[str]) -> list[Question]:
         """Make a question of what the likeliest rules' programs print: people recognise a message better than they describe it."""
@@ -272,6 +323,28 @@ def _family_question(book: Handbook) -> Question:
     table = {rule_id: _row(keys, {rule_id.partition(".")[0]}, silent) for rule_id in book.rules}
     labels = {key: FAMILIES.get(key, key) for key in keys}
     return Question("family", "What does it seem to be about?", tuple(Option(key, labels[key] if key != OTHER else "no idea") for key in keys), table)
+
+
+def _probe_questions(book: Handbook) -> list[Question]:
+    """Make a question of every passive probe that needs to be told nothing."""
+    from aifix.probes.registry import PROBES
+
+    found: list[Question] = []
+    for probe in PROBES:
+        uses = {rule.id: use for rule in book.rules.values() for use in rule.probes if use.id == probe.id}
+        if probe.active or probe.needs or not uses:
+            continue
+        table: dict[str, list[float]] = {}
+        for rule_id in book.rules:
+            confirmed, refuted, nothing = VERDICTS.values()
+            if rule_id in uses:
+                confirmed, refuted = confirmed * uses[rule_id].confirmed, refuted * uses[rule_id].refuted
+                total = confirmed + refuted + nothing
+                confirmed, refuted, nothing = confirmed / total, refuted / total, nothing / total
+            table[rule_id] = [confirmed, refuted, nothing]
+        options = tuple(Option(verdict, verdict, share) for verdict, share in VERDICTS.items())
+        found.append(Question(probe.id, probe.question, options, table))
+    return found
 
 
 def _tag_question(book: Handbook, name: str) -> Question:

@@ -82,6 +82,27 @@ class LogFile:
             self.indexed += len(data)
             yield self.indexed
 
+    def grow(self) -> bool:
+        """Take note that the file has grown, as that of a running command does; `index` then knows the new lines. False where it has not.
+
+        Indexing goes on from the last whole page. Call it, and `index`, on the thread that reads lines.
+        """
+        with self._lock:
+            try:
+                size = self._stream.seek(0, 2)
+            except (OSError, ValueError):
+                return False
+        if size <= self.size:
+            return False
+        pages = self.indexed // PAGE
+        self._before = self._before[: pages + 1]
+        self._feeds = self._before[pages]
+        self.indexed = pages * PAGE
+        self.size = size
+        self._page_starts.cache_clear()
+        self.text.cache_clear()
+        return True
+
     def _read(self, start: int, size: int) -> bytes:
         """Read; what cannot be read, or no longer because the log was closed, is empty, as the end of the file is."""
         with self._lock:

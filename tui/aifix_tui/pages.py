@@ -223,12 +223,20 @@ def patches(one: Fix | FixTemplate) -> bool:
     return any(str(action.kind) == "patch" for action in one.do)
 
 
-def fix(number: int, one: Fix, template: FixTemplate | None) -> Hanging:
-    """Give a ranked fix of this case, with the condition that selected it."""
+def learned(diagnosis: Diagnosis) -> dict[str, str]:
+    """Give what the history has taught about a diagnosis' fixes, by id: how often each worked, and what that did to its chance."""
+    said = [step.detail.partition(" ") for step in diagnosis.derivation if step.what == "history"]
+    return {name: words for name, _, words in said if words}
+
+
+def fix(number: int, one: Fix, template: FixTemplate | None, past: str = "") -> Hanging:
+    """Give a ranked fix of this case, with the condition that selected it, and what the history knows of it."""
     parts: list[Part] = [(f"{number}. ", "bold"), (one_line(one.title), "bold")]
     parts.append((f"\n   {bar(one.score, 5)} {cost(one.effort, one.risk)}", MUTED))
     if one.why:
         parts.append("\n   " + one_line(one.why))
+    if past:
+        parts.append((f"\n   history: {one_line(past).replace(' -> ', ' → ')}", "bold"))
     if template is not None and template.when:
         parts.append((f"\n   holds here: {brief(template.when)}", MUTED))
     hint: list[Part] = [("\n   v  shows it as a patch of your code", "bold")] if template is not None and patches(template) else []

@@ -102,7 +102,7 @@ def picture(changes: Sequence[Change], width: int) -> Content:
 class PatchDialog(Dialog):
     """Shows a patch; writes it after a second keystroke."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("a", "apply", "Apply"), Binding("u", "undo", "Undo")]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("a", "apply", "Apply"), Binding("u", "undo", "Undo"), Binding("escape", "close", "Close")]
     DEFAULT_CSS = """
     PatchDialog > Vertical { max-width: 180; }
     """
@@ -112,6 +112,7 @@ class PatchDialog(Dialog):
         self._proposal = proposal
         self._asked = False
         self._applied = False
+        self._written = False
 
     def compose(self) -> ComposeResult:
         """Lay out the patch."""
@@ -149,6 +150,10 @@ class PatchDialog(Dialog):
         self._applied = True
         self._write()
 
+    def action_close(self) -> None:
+        """Close; say so when the patch stands."""
+        self.dismiss("applied" if self._written else None)
+
     def action_undo(self) -> None:
         """Put back what was there before the patch that this dialog wrote."""
         if self._applied:
@@ -168,6 +173,7 @@ class PatchDialog(Dialog):
             self._applied = self._asked = False
             self.app.call_from_thread(self._say, f"Not applied: {pages.one_line(str(error))} · Esc closes")
             return
+        self._written = True
         names = ", ".join(sanitise(entry.path) for entry in done.files)
         self.app.call_from_thread(self._say, f"✓ Written to {names} · u undoes it · Esc closes")
 
@@ -182,5 +188,5 @@ class PatchDialog(Dialog):
         except (Refused, OSError) as error:
             self.app.call_from_thread(self._say, f"Not undone: {pages.one_line(str(error))} · Esc closes")
             return
-        self._applied = self._asked = False
+        self._applied = self._asked = self._written = False
         self.app.call_from_thread(self._say, f"✓ As before: {', '.join(sanitise(entry.path) for entry in done.files)} · Esc closes")

@@ -13,15 +13,33 @@ from textual.widgets.option_list import Option
 
 from aifix_tui import pages
 from aifix_tui.interview import SURE, Interview
+from aifix_tui.probing import Going
 from aifix_tui.rule_page import RulePage
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
+    from aifix.probes.finding import Finding
     from aifix_tui.app import AifixApp
     from aifix_tui.handbook import Handbook
     from aifix_tui.hanging import Hanging
     from aifix_tui.interview import Question
+
+
+PROBED = (
+    "Yes, look: it reads for a moment, and changes and sends nothing",
+    "No, the failure was on another machine",
+)
+
+
+SHOWN = 12.0
+"""Seconds for which an answer of this machine stays in sight."""
+
+
+def _asking(question: Question) -> str:
+    from aifix.probes.registry import BY_ID
+
+    return "".join(f"\n   {BY_ID[probe].question}" for probe in question.probes)
 
 
 class WizardScreen(Screen[None]):
@@ -58,6 +76,7 @@ class WizardScreen(Screen[None]):
         self._interview: Interview | None = None
         self._question: Question | None = None
         self._candidates: list[tuple[str, float]] = []
+        self._going: Going | None = None
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
@@ -115,14 +134,15 @@ class WizardScreen(Screen[None]):
             self.query_one("#question", Static).update(said)
             answers.add_options([Option(self._candidate(book, *one)) for one in candidates[:5]])
         else:
-            self.query_one("#question", Static).update(f"{len(interview.answers) + 1}. {question.text}")
-            answers.add_options([Option(pages.text(f"• {pages.one_line(option.label)}")) for option in question.options])
+            self.query_one("#question", Static).update(f"{len(interview.answers) + 1}. {question.text}{_asking(question)}")
+            labels = list(PROBED) if question.probes else [pages.one_line(option.label) for option in question.options]
+            answers.add_options([Option(pages.text(f"• {label}")) for label in labels])
         answers.highlighted = 0
         if not self.query_one("#words").has_focus:
             answers.focus()
 
     def _say_trail(self, interview: Interview) -> None:
-        said = [pages.one_line(answer.option.label) if answer.option else "skipped" for answer in interview.answers]
+        said = [pages.one_line(answer.option.label) if answer.option else pages.one_line(answer.said) or "skipped" for answer in interview.answers]
         trail = " › ".join(["wizard", *said])
         self.query_one("#trail", Static).update(trail + (f" · words: {pages.one_line(interview.words)}" if interview.words else ""))
 
@@ -148,7 +168,57 @@ class WizardScreen(Screen[None]):
         if self._question is None:
             self._open(event.option_index)
             return
-        self._interview.answer(self._question, self._question.options[event.option_index].key)
+        if not self._question.probes:
+            self._interview.answer(self._question, self._question.options[event.option_index].key)
+        elif event.option_index == 0:
+            self._look(self._interview, self._question)
+            return
+        else:
+            self._interview.elsewhere = True
+        self._ask()
+
+    # ------------------------------------------------------------ this machine
+
+    def _look(self, interview: Interview, question: Question) -> None:
+        """Let probes answer."""
+        if self._going is None:
+            self._going = Going()
+            self.query_one("#question", Static).update(f"… looking: {', '.join(question.probes)}\n   s calls it off")
+            self._run(interview, question, self._going)
+
+    @work(thread=True, group="look")
+    def _run(self, interview: Interview, question: Question, going: Going) -> None:
+        """Ask the probes about the rules that are left; in a thread."""
+        from aifix_tui import probing
+
+        asked = interview.asked_of(question)
+        found = probing.looked(asked, going)
+        self.app.call_from_thread(self._looked, interview, question, dict(zip(asked, found, strict=True)) if found is not None else None, going)
+
+    def _looked(self, interview: Interview, question: Question, found: dict[tuple[str, str], Finding] | None, going: Going) -> None:
+        if going is not self._going:
+            return
+        self._going = None
+        if interview is not self._interview:
+            return
+        if found is None:
+            interview.answer(question, None)
+        else:
+            told: dict[str, Finding] = {}
+            for (probe, _), finding in found.items():  # of what a probe said about several rules, that which speaks for one
+                if probe not in told or finding.status == "confirmed":
+                    told[probe] = finding
+            signs = {"confirmed": "✗", "refuted": "✓"}
+            said = [f"{signs.get(finding.status, '–')} {probe}" for probe, finding in told.items()]
+            interview.looked(question, {asked: finding.status for asked, finding in found.items()}, "looked: " + " ".join(said))
+            for probe, finding in told.items():
+                self.notify(
+                    pages.one_line(finding.summary),
+                    title=f"{signs.get(finding.status, '–')} {probe}",
+                    markup=False,
+                    timeout=SHOWN,
+                    severity="information",
+                )
         self._ask()
 
     @on(OptionList.OptionSelected, "#candidates")
@@ -171,7 +241,10 @@ class WizardScreen(Screen[None]):
         self._show_page(event.page)
 
     def action_skip(self) -> None:
-        """Leave the question open."""
+        """Leave the question open; call off a look at this machine."""
+        if self._going is not None:
+            self._going.call_off()
+            return
         if self._interview is not None and self._question is not None and not self.has_class("-page"):
             self._interview.answer(self._question, None)
             self._ask()
@@ -187,6 +260,9 @@ class WizardScreen(Screen[None]):
     def action_restart(self) -> None:
         """Forget everything that was said."""
         if self._book is not None:
+            if self._going is not None:
+                self._going.call_off()
+                self._going = None
             self._interview = Interview(self._book)
             with self.prevent(Input.Changed):
                 self.query_one("#words", Input).value = ""
@@ -227,7 +303,7 @@ class WizardScreen(Screen[None]):
             return
         actions = page.copyable(self._book)
         if actions:
-            self.app.push_screen(CopyDialog(self._book.title(page.page_name), actions), lambda text: self.app.copy(text) if text else None)
+            self.app.push_screen(CopyDialog(self._book.title(page.page_name), actions), self.app.chosen)
 
     async def action_page(self) -> None:
         """Open the page in the handbook."""

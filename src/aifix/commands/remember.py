@@ -73,6 +73,11 @@ def pipe_ended_well(options: dict[str, object], watch: Watch) -> None:
         tell_ended(memory.ended_well(_run(options, watch, memory.folder)), options)
 
 
+def run_of_pipe(options: dict[str, object], watch: Watch) -> Run:
+    """Give the run that a pipe's input is of, as far as who wrote it could be seen; `local` is false where it came out of a file."""
+    return _run(options, watch, _here())
+
+
 def _run(options: dict[str, object], watch: Watch, working: str) -> Run:
     from aifix.kb import pending, record
 

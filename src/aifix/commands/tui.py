@@ -13,6 +13,7 @@ from aifix.commands.report import note
 
 if TYPE_CHECKING:
     from aifix.probes.probing import Probing
+    from aifix_tui.past import Past
 
 READ = 256 << 10
 """Bytes of one read."""
@@ -77,20 +78,19 @@ def from_pipe() -> int:
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the producer, whose last words we are here for
     with tempfile.TemporaryDirectory(prefix="aifix-") as folder:
         log = Path(folder, "pipe.log")
-        probing = _keep(log)
+        probing, past = _keep(log)
         signal.signal(signal.SIGINT, before)
         try:
             _take_terminal()
         except OSError:
             note("--tui needs a terminal to open on; without it the pipe prints the diagnosis")
             return 2
-        return _run(log, "the pipe", probing)
+        return _run(log, "the pipe", probing, past)
 
 
-def _keep(log: Path) -> Probing:
+def _keep(log: Path) -> tuple[Probing, Past]:
     """Copy standard input to standard output and to a file, and look at who writes it."""
     from aifix.pipe import Watch
-    from aifix.probes.probing import Probing
 
     watch = Watch()
     passing = True
@@ -103,7 +103,13 @@ def _keep(log: Path) -> Probing:
                 except OSError:  # a closed output ends the copying, not the reading
                     passing = False
             watch.see()
-    return Probing(producers=watch.producers, piped=True)
+    watch.end()
+    from aifix.commands.remember import run_of_pipe
+    from aifix.probes.probing import Probing
+    from aifix_tui.past import Past
+
+    run = run_of_pipe({}, watch)
+    return Probing(producers=watch.producers, piped=True), Past(run, folder=run.folder, wanted=run.local)
 
 
 def _take_terminal() -> None:
@@ -116,10 +122,10 @@ def _take_terminal() -> None:
     os.close(terminal)
 
 
-def _run(log: Path | None = None, name: str = "", probing: Probing | None = None) -> int:
+def _run(log: Path | None = None, name: str = "", probing: Probing | None = None, past: Past | None = None) -> int:
     import aifix_tui
 
-    return aifix_tui.run(log, name=name, probing=probing)
+    return aifix_tui.run(log, name=name, probing=probing, past=past)
 
 
 def _serve(log: Path | None, port: int, host: str, token: str) -> int:

@@ -45,7 +45,7 @@ def examine(candidates: Sequence[Candidate], document: Document, catalogues: Cat
                 continue
             asked.append((one, use, len(passive)))
             passive.append((probe, Case(machine, one.id, one.facts, lines=lines)))
-    answers = run.passive(passive, probing.limit)
+    answers = run.passive(passive, probing.limit, probing.follower)
     for one, use, answer in asked:
         finding = answers[answer] if isinstance(answer, int) else answer
         if finding.status == "not-available" and target.place == "elsewhere":

@@ -110,13 +110,13 @@ def run(
         except subprocess.TimeoutExpired:
             code = None
         finally:
-            _kill(process)  # children that a script left behind go too
+            kill(process)  # children that a script left behind go too
         size = output.seek(0, os.SEEK_END)
         output.seek(max(0, size - tail))
         return code, output.read().decode("utf-8", "replace")
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def kill(process: subprocess.Popen[bytes]) -> None:
     """Kill a process, all of its group, and what it has started in groups of their own, as torchrun starts its ranks."""
     below = _descendants(process.pid)
     if sys.platform == "win32":
