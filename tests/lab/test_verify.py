@@ -91,6 +91,7 @@ def test_another_root_cause_is_no_diagnosis_of_this_one(tmp_path: Path, runner: 
         ("absent: [pytest]", "an interpreter without pytest"),
         ("programs: [no-such-program]", "the program no-such-program"),
         ("python: '>=9'", "Python >=9"),
+        ("requires: test -e /no/such/device", "`test -e /no/such/device` to succeed"),
         ("system: win32" if sys.platform != "win32" else "system: linux", "the system "),
     ],
 )

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,7 +106,18 @@ def missing(specimen: Specimen, target: Target) -> str:
             return f"the program {program}"
     if form.root and (not hasattr(os, "geteuid") or os.geteuid() != 0):
         return "root"
+    if form.requires and not _succeeds(form.requires):
+        return f"`{form.requires}` to succeed"
     return _missing_modules(specimen, target)
+
+
+@cache
+def _succeeds(command: str) -> bool:
+    try:
+        done = subprocess.run(["bash", "-c", command], stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return False
+    return done.returncode == 0
 
 
 def _missing_modules(specimen: Specimen, target: Target) -> str:

@@ -55,6 +55,8 @@ class Form(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     build: Literal["", "cpu", "cuda"] = ""
     """Which build of torch it takes."""
     root: bool = False
+    requires: str = ""
+    """Shell line that succeeds where the machine allows what the specimen does, such as `unshare -rm true`."""
     gpu: bool = False
     network: bool = False
     warm: bool | None = None
