@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents[1] / "src")]
 
 import logs  # noqa: E402 - found beside this file
+import others  # noqa: E402
 from measure import Place, first_byte, latency, paired  # noqa: E402
 
 from aifix.match.keeper import GATES  # noqa: E402
@@ -56,7 +57,8 @@ class Figure(NamedTuple):
 class Bench:
     """An installed aifix, logs, and the figures so far."""
 
-    def __init__(self, env: Path, scratch: Path, *, short: bool, size: int) -> None:
+    def __init__(self, env: Path, scratch: Path, *, short: bool, size: int, target: str = "") -> None:
+        self.target = target or sys.executable
         self.scripts = env / ("Scripts" if os.name == "nt" else "bin")
         self.python = str(self.scripts / "python")
         self.aifix = str(self.scripts / "aifix")
@@ -201,6 +203,15 @@ class Bench:
         run = self.place.stream(command, many)
         self.add(Figure("diagnosis", "10,000 tracebacks", "5 seconds", run.cpu / 5, 1.0, note=f"{run.cpu:.2f} s, {run.peak:.0f} MiB"))
 
+    def others(self) -> None:
+        """Measure our checks beside those that people run today."""
+        for pair in others.pairs(self.aifix, self.target, self.scratch):
+            mine = partial(self.place.run, pair.mine)
+            mine()
+            cost, other, cpu, wall = paired(mine, partial(self.place.run, pair.other), 3 if self.short else 7)
+            note = f"by the clock {wall:.2f}; {cost.cpu:.2f} s against {other.cpu:.2f}"
+            self.add(Figure("others", pair.ours, pair.yardstick, cpu, note=note))
+
 
 def _for_ripgrep(pattern: str) -> str:
     """Write a pattern as ripgrep takes it: no names twice, no needless escapes."""
@@ -230,7 +241,8 @@ def main() -> int:
     parser.add_argument("--short", action="store_true", help="a minute's worth, for CI")
     parser.add_argument("--size", type=int, default=0, help="bytes of the large logs (1 GB; 60 MB with --short)")
     parser.add_argument("--installed", type=Path, help="an environment with aifix; one is made by default")
-    parser.add_argument("--only", default="", help="start_up, streams, latencies or diagnoses, by commas")
+    parser.add_argument("--only", default="", help="start_up, streams, latencies, diagnoses or others, by commas")
+    parser.add_argument("--target", default="", help="a Python with torch, for the checks of its environment; the running one by default")
     parser.add_argument("--json", type=Path, default=ROOT / "bench" / "results.json", help="where the figures go")
     parser.add_argument("--scratch", type=Path, help="where the logs go (3 GB for the long form); a temporary folder by default")
     options = parser.parse_args()
@@ -238,8 +250,10 @@ def main() -> int:
     scratch.mkdir(parents=True, exist_ok=True)
     try:
         env = options.installed or install(scratch)
-        bench = Bench(env.resolve(), scratch, short=options.short, size=options.size or (60_000_000 if options.short else 1_000_000_000))
-        for part in options.only.split(",") if options.only else ("start_up", "latencies", "streams", "diagnoses"):
+        bench = Bench(
+            env.resolve(), scratch, short=options.short, size=options.size or (60_000_000 if options.short else 1_000_000_000), target=options.target
+        )
+        for part in options.only.split(",") if options.only else ("start_up", "latencies", "streams", "diagnoses", "others"):
             getattr(bench, part)()
     finally:
         if not options.scratch:
