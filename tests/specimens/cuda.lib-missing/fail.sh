@@ -1,0 +1,1 @@
+bash build.sh && python -c 'import kernels; print("GPUs", kernels.count())'

@@ -1,0 +1,3 @@
+bash build.sh
+export LD_LIBRARY_PATH=$PWD/own:$PWD/toolkit/lib64
+python -c 'import kernels; print("linked", kernels.linked())'

@@ -1,0 +1,13 @@
+"""Gloo, which every build has."""
+
+import tempfile
+
+import torch
+import torch.distributed as dist
+
+with tempfile.TemporaryDirectory() as folder:
+    dist.init_process_group("gloo", init_method=f"file://{folder}/store", rank=0, world_size=1)
+    total = torch.ones(1)
+    dist.all_reduce(total)
+    print("total", int(total))
+    dist.destroy_process_group()

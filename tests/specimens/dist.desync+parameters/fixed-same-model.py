@@ -1,0 +1,27 @@
+"""All ranks build the head for all classes."""
+
+import datetime
+import tempfile
+
+import torch
+import torch.distributed as dist
+import torch.multiprocessing as mp
+from torch import nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+LABELS = [[0, 1, 2, 1], [0, 1, 1, 0]]
+
+
+def worker(rank, store):
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2, timeout=datetime.timedelta(seconds=5))
+    classes = [None, None]
+    dist.all_gather_object(classes, max(LABELS[rank]) + 1)
+    classes = max(classes)
+    model = DDP(nn.Linear(4, classes))
+    nn.functional.cross_entropy(model(torch.rand(4, 4)), torch.tensor(LABELS[rank])).backward()
+    print("classes", classes, flush=True)
+    dist.barrier()
+    dist.destroy_process_group()
+
+
+mp.start_processes(worker, (tempfile.mktemp(),), nprocs=2, start_method="fork")

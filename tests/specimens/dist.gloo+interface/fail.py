@@ -1,0 +1,14 @@
+"""Gloo is told an interface that this machine does not have."""
+
+import os
+import tempfile
+
+import torch
+import torch.distributed as dist
+
+os.environ["GLOO_SOCKET_IFNAME"] = "eth17"
+dist.init_process_group("gloo", init_method=f"file://{tempfile.mktemp()}", rank=0, world_size=1)
+total = torch.ones(1)
+dist.all_reduce(total)
+print("total", int(total))
+dist.destroy_process_group()

@@ -1,0 +1,8 @@
+"""A mesh of two ranks, in a world of one."""
+
+from torch.distributed import destroy_process_group
+from torch.distributed.device_mesh import init_device_mesh
+
+mesh = init_device_mesh("cpu", (2,), mesh_dim_names=("tp",))
+print("ranks", mesh.size(), flush=True)
+destroy_process_group()

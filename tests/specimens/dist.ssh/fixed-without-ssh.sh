@@ -1,0 +1,1 @@
+bash -c "echo started rank 0"
