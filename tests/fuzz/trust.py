@@ -26,12 +26,11 @@ FAULTS = ("tests/e2e/test_faults.py", "tests/e2e/test_bad_input.py", "tests/e2e/
 HOSTILE = ("tests/rulebase/test_traps.py", "tests/rulebase/test_source.py", "tests/test_unpickle.py", "tests/show/test_safe.py")
 
 
-def fuzzing(python: str, seconds: int) -> dict[str, dict[str, float]]:
-    """Fuzz each target, and count its inputs."""
+def fuzzing(python: str, seconds: int, names: list[str], found: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
+    """Fuzz the named targets, or each, and count their inputs; of the others the last figures stay."""
     from tests.fuzz.targets import TARGETS
 
-    found: dict[str, dict[str, float]] = {}
-    for name in TARGETS:
+    for name in names or TARGETS:
         command = [python, str(HERE / "run.py"), name, f"-max_total_time={seconds}"]
         done = subprocess.run(command, capture_output=True, text=True, check=False, errors="replace")
         runs = re.search(r"Done (\d+) runs", done.stderr)
@@ -156,13 +155,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="of fuzzing, for each target")
     parser.add_argument("--fuzzer", default=sys.executable, help="the Python that has atheris")
+    parser.add_argument("--target", action="append", default=[], help="fuzz this target alone; may be given again")
     parser.add_argument("--only", default="fuzzing,worst,secrets,faults,hostile", help="parts to measure; the others keep their last figures")
     options = parser.parse_args()
     sys.path[:0] = [str(ROOT), str(ROOT / "src")]
     figures = json.loads(FIGURES.read_text("utf-8")) if FIGURES.exists() else {}
     figures["about"] = {"python": f"Python {platform.python_version()}", "system": f"{platform.system()} {platform.machine()}"}
     measures = {
-        "fuzzing": lambda: fuzzing(options.fuzzer, options.seconds),
+        "fuzzing": lambda: fuzzing(options.fuzzer, options.seconds, options.target, figures.get("fuzzing", {})),
         "worst": worst,
         "secrets": secrets,
         "faults": lambda: passing(FAULTS),
