@@ -25,7 +25,7 @@ def cut(text: str, width: int) -> list[Line]:
     return numbered(pieces)
 
 
-@pytest.mark.parametrize("width", [72, 80, 97, 100, 120, 132])
+@pytest.mark.parametrize("width", [38, 72, 80, 97, 100, 120, 132])
 def test_a_wrapped_traceback_is_joined(width: int) -> None:
     joined = [line.text for line in wrap.join(cut(TRACEBACK, width))]
     assert set(TRACEBACK.split("\n")) <= set(joined)

@@ -15,7 +15,7 @@ from aifix.model import Line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_NARROWEST, _WIDEST = 40, 512
+_NARROWEST, _WIDEST = 32, 512
 _USUAL = frozenset((80, 100, 120, 132, 140, 150, 160, 180, 200, 220, 240))
 _NO, _RULED, _DOUBT, _MAYBE, _LIKELY, _STRONG, _CERTAIN = range(7)
 _LONGEST = 64 * 1024

@@ -18,6 +18,9 @@ _EXPLAINS = lazy_re(
 _ISSUE_FORM = lazy_re(
     r"#{2,4} .{0,40}(?:Describe the bug|Bug|To Reproduce|Reproduc|Logs?|Error|Stack trace|Traceback|Actual|What happened|Versions?)", re.IGNORECASE
 )
+# What programs write as a page: an error report with the exception's type and message as items.
+_REPORT = lazy_re(r"\s*[-*+] \*\*(?:Exception|Error)[\w ]{0,20}:\*\*")
+_BLOCKQUOTE = lazy_re(r">+ (?!\w[\w./@-]*@\d|[\w-]+ (?:build|run|start|test)\b)\S")
 
 
 def is_document(text: Text) -> bool:
@@ -27,6 +30,8 @@ def is_document(text: Text) -> bool:
     if not rows:
         return False
     log = text.traced + text.logged + sum(UTTERED.match(row) is not None for row, fenced in zip(text.rows, text.fenced, strict=True) if fenced)
+    if any(_REPORT.match(row) for row in rows):
+        return False
     if log > 0.35 * size or (text.traced and any(_ISSUE_FORM.match(row) for row in rows)):
         return False
     if any(row.startswith(("{|", "||", "|-", "[[Category:")) for row in rows) and count_of(_WIKI_ROW, rows) >= 0.6 * len(rows):
@@ -36,6 +41,9 @@ def is_document(text: Text) -> bool:
         return True
     written = text.prose + sum(1 for row in rows if (match := BULLET.match(row)) and not is_prose(row) and len(WORD.findall(match["body"])) >= 3)
     share = share_of(written, rows)
+    # Under a title, what programs print stands in quotation only.
+    if text.headings and count_of(_BLOCKQUOTE, rows) >= 2 and not (text.uttered or text.logged or text.traced):
+        return True
     marks = min(text.headings, 4) + min(text.markup, 4) + (1 if text.bullets >= 3 else 0)
     structure = marks + min(text.inline, 3)
     noise = share_of(text.uttered, rows)
