@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path  # late: its import takes longer than most diagnoses
 
     from aifix.kb.memory import Memory
-    from aifix.model import Document, Genre, Location, Report
+    from aifix.model import Document, Genre, Location, Report, Traceback
     from aifix.probes.probing import Probing
     from aifix.reason.candidate import Candidate
     from aifix.reason.conclude import Examine, Gather
@@ -144,6 +144,17 @@ def _gatherer(document: Document, rules: Base, probe: Probing | None) -> Gather 
     return Gatherer(probe, lambda: rules.catalogues)
 
 
+def _callers(document: Document, traceback: Traceback, others: Collection[int]) -> Location | None:
+    """Give the user's line from which a worker process was asked, where its own traceback shows libraries alone."""
+    from aifix.intake.tracebacks import chains, location
+
+    if traceback.relation != "worker" or any(frame.user for frame in traceback.frames):
+        return None
+    group = next((group for group in chains(document.tracebacks) if traceback in group), [])
+    asked = [one for one in group if any(frame.user for frame in one.frames) and not any(line in others for line in range(one.start, one.end))]
+    return location(asked) if asked else None
+
+
 def _locate(document: Document, index: int, others: Collection[int] = ()) -> Location | None:
     """Give the innermost user frame of the failure at a line; never that of a traceback in which another failure was recognised."""
     from aifix.intake import stacks
@@ -163,5 +174,5 @@ def _locate(document: Document, index: int, others: Collection[int] = ()) -> Loc
     for traceback in chain:
         found = location(traceback)
         if found is not None:
-            return found
+            return _callers(document, traceback, others) or found
     return stacks.location(document.lines, index)

@@ -111,6 +111,6 @@ def test_why_and_the_verbose_report_name_the_articles() -> None:
     message = "RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB"
     verbose = CliRunner(env={"COLUMNS": "100"}).invoke(cli, ["explain", "--verbose", message])
     assert "read: aifix kb show training-memory" in verbose.output
-    assert "aifix kb show" not in CliRunner().invoke(cli, ["explain", message]).output
+    assert "read: aifix kb show" not in CliRunner().invoke(cli, ["explain", message]).output
     why = CliRunner(env={"COLUMNS": "100"}).invoke(cli, ["why", "-", "--no-probe"], input=message + "\n")
     assert "aifix kb show training-memory" in why.output

@@ -276,3 +276,12 @@ def test_memory_is_bounded(here: Installed, kind: str, chunk: bytes, size: int) 
     assert b"cuda.oom" in err, kind
     assert process.returncode == 1
     assert peak[0] < 300_000, f"{kind}: {peak[0]} KiB"
+
+
+@pytest.mark.skipif(not Path("/proc/self/fd").is_dir(), reason="the name of the file is read from /proc")
+def test_the_file_that_keeps_the_log_is_named_in_the_commands(here: Installed) -> None:
+    (here.folder / "crash.txt").write_bytes(OOM)
+    done = here.bash("cat crash.txt | aifix --no-history > 'my run.log'")
+    assert "aifix why 'my run.log'" in done.err
+    assert (here.folder / "my run.log").read_bytes() == OOM
+    assert "aifix why LOG" in here.bash("cat crash.txt | aifix --no-history | cat").err

@@ -146,3 +146,12 @@ def test_overrides_in_the_managers_words(node: str, wanted: str) -> None:
     assert Manager(node=node).configure(NESTED) == f"// package.json\n{wanted}"
     assert Manager(node=node).configure("other = 1") == "other = 1"
     assert Manager(node=node).configure('"overrides": {"cut": ') == '"overrides": {"cut": '
+
+
+def test_the_interpreter_that_was_called_by_its_path_installs_where_the_log_names_no_other(tmp_path: Path) -> None:
+    program = tmp_path / "bin" / "python"
+    program.parent.mkdir()
+    program.touch()
+    log = intake.read(b"ModuleNotFoundError: No module named 'einops'\n", genre="log")
+    assert manager.detect(log, {}, program=str(program)).translate("python -m pip install einops") == f"{program} -m pip install einops"
+    assert manager.detect(log, {}, program="python").translate("python -m pip install einops") == "python -m pip install einops"

@@ -112,3 +112,12 @@ def test_damaged_logs_are_read_as_far_as_they_go(lay: Lay, tmp_path_factory: pyt
     (Path(folder) / "rank_4.log").write_bytes(bytes(range(256)) * 2000)
     report = ranks([folder, str(tmp_path_factory.mktemp("more"))])
     assert report.verdict.ranks == (1,)
+
+
+def test_a_log_that_names_no_rank_is_sent_to_diagnose(tmp_path: Path) -> None:
+    log = tmp_path / "train.log"
+    log.write_text('step 0\nTraceback (most recent call last):\n  File "train.py", line 5, in <module>\nKeyError: 1\n')
+    done = aifix(str(log))
+    assert done.returncode == 2
+    assert "aifix diagnose" in done.stderr
+    assert not done.stdout

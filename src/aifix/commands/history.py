@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from aifix.commands.group import Sentences
 from aifix.commands.report import note
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def formed(command: Any) -> Any:
     return command
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Sentences, invoke_without_command=True)
 @click.option("--number", "-n", "limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many to list.")
 @placed
 @formed

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from aifix.commands.group import Sentences
 from aifix.commands.report import note, tell
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ LIKE = 3
 """Names that are offered for one that is not there."""
 
 
-@click.group(invoke_without_command=True)
+@click.group(cls=Sentences, invoke_without_command=True)
 @click.pass_context
 def kb(context: click.Context) -> None:
     """Search and read the handbook: articles, and a page for every rule."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from aifix.commands.group import Sentences
 from aifix.commands.report import note
 from aifix.lab import specimen as specimens
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 FOLDER = click.option("--specimens", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Their folder; tests/specimens here or above.")
 
 
-@click.group()
+@click.group(cls=Sentences)
 def lab() -> None:
     """Run specimens: programs that really fail, and their fixes."""
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import click
 
 from aifix import __version__
+from aifix.commands.group import Sentences
 from aifix.commands.remember import file as remember_file
 from aifix.commands.remember import memory_of
 from aifix.commands.report import articles, emit, note, tell
@@ -24,7 +25,10 @@ Exit status: 1 when a failure was seen, 0 when none was, 2 for bad usage or an u
 """
 
 
-class Lazy(click.Group):
+HISTORY = "Let earlier failures move the order of fixes; the pipe also remembers its own (see `aifix history`)."
+
+
+class Lazy(Sentences):
     """A group whose bigger commands are imported only when they are called; their lines in the help stand here."""
 
     lazy: ClassVar[dict[str, tuple[str, str]]] = {
@@ -52,7 +56,7 @@ class Lazy(click.Group):
         "fix": ("aifix.commands.fix:fix", "Show fix N of a log as a patch of your code; apply it with --apply."),
         "probe": (
             "aifix.commands.probe:probe",
-            "Check this machine, by probe (gpu.memory) or family (cuda, memory, health, dist, deps, data, host).",
+            "Check this machine, by probe (gpu.memory) or family (cuda, memory, health, dist, deps, data, host, numerics).",
         ),
         "tui": ("aifix.commands.tui:tui", "Open a log in the terminal interface; without LOG, ask for one or for the wizard."),
     }
@@ -75,10 +79,7 @@ class Lazy(click.Group):
         """List the commands without importing them: the rules' one alone would take twice as long as the whole help."""
         stubs = {name: click.Command(name, help=text) for name, (_, text) in self.lazy.items()}
         commands = {name: stubs.get(name) or super(Lazy, self).get_command(context, name) for name in self.list_commands(context)}
-        room = formatter.width - 6 - max(map(len, commands))
-        rows = [(name, command.get_short_help_str(room)) for name, command in commands.items() if command is not None and not command.hidden]
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+        self.write(formatter, ((name, command) for name, command in commands.items() if command is not None))
 
 
 def shared(command: Any) -> Any:
@@ -97,7 +98,12 @@ def shared(command: Any) -> Any:
 def remembering(command: Any) -> Any:
     """Add the options of the history."""
     for option in (
-        click.option("--history/--no-history", "history", default=True, help="Let earlier failures move the order of fixes (see `aifix history`)."),
+        click.option(
+            "--history/--no-history",
+            "history",
+            default=True,
+            help=HISTORY,
+        ),
         click.option("--kb", metavar="FILE", default="", help="The file of the history; the user's own by default."),
     ):
         command = option(command)
@@ -198,6 +204,10 @@ def diagnose(
         if report is None:
             status = 2
             continue
+        if len(files) > 1 and report.failed and given["form"] == "text":
+            from aifix.show.safe import sanitise
+
+            click.echo(f"\n== {sanitise(file)}")
         done = emit(report, _options(**given))
         if memory is not None:
             remember_file(report, memory, wanted=remember, python=python)
@@ -215,10 +225,15 @@ def explain(context: click.Context, /, message: tuple[str, ...], *, history: boo
     from aifix import api
 
     memory = memory_of({"history": history, "kb": kb}, again=True)
-    report = api.diagnose_text(" ".join(message), genre="log", base=_base(), memory=memory)
+    text = " ".join(message)
+    report = api.diagnose_text(text, genre="log", base=_base(), memory=memory)
     if memory is not None:
         memory.tell()
-    context.exit(emit(report, _options(**given)))
+    if not report.failed and given["form"] == "text":
+        if not given["quiet"]:
+            note("this reads like no error; `aifix kb search WORDS` searches the handbook")
+        context.exit(0)
+    context.exit(emit(report, {**_options(**given), "more": f"aifix kb show {report.diagnoses[0].id}" if report.diagnoses else ""}))
 
 
 @cli.command()
@@ -229,6 +244,9 @@ def explain(context: click.Context, /, message: tuple[str, ...], *, history: boo
 @click.pass_context
 def why(context: click.Context, /, file: str, *, colour: bool | None, probe: bool | None, python: str, history: bool, kb: str) -> None:
     """Show how the diagnosis of a log came about: rule, signature, lines, facts, conditions, confidence."""
+    if file == "-" and sys.stdin is not None and sys.stdin.isatty():
+        note("name the log, as `aifix why train.log`, or pipe it in")
+        context.exit(2)
     from aifix.show.stream import display_of
     from aifix.show.why import render_why
 

@@ -11,6 +11,8 @@ from aifix.commands.report import note
 from aifix.probes import registry
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from aifix.probes.finding import Finding
     from aifix.probes.registry import Probe
     from aifix.probes.target import Target
@@ -44,7 +46,7 @@ COLOURS = {"confirmed": "bold red", "refuted": "green", "inconclusive": "yellow"
 @click.option("--color/--no-color", "colour", default=None, help="Force colours on or off.")
 @click.pass_context
 def probe(context: click.Context, /, names: tuple[str, ...], form: str, listing: bool, active: bool, **given: Any) -> None:  # noqa: FBT001
-    """Check this machine, by probe (gpu.memory) or family (cuda, memory, health, dist, deps, data, host).
+    """Check this machine, by probe (gpu.memory) or family (cuda, memory, health, dist, deps, data, host, numerics).
 
     Without a name every passive probe runs. Exit status: 1 when something is wrong, else 0.
     """
@@ -59,6 +61,9 @@ def probe(context: click.Context, /, names: tuple[str, ...], form: str, listing:
         context.exit(2)
     skipped = [one for one in registry.members(names) if one not in chosen] if names else []
     target, found = _run(chosen, options, python=given["python"])
+    if given["python"] and not target.known:
+        note(target.how)
+        context.exit(2)
     if form == "json":
         _json(target, found)
     else:
@@ -124,27 +129,36 @@ def _console(colour: bool | None) -> Any:  # noqa: FBT001 - as click gives it
     return Console(force_terminal=True if colour else None, no_color=True if colour is False else None, highlight=False)
 
 
+def _print(console: Any, table: Any) -> None:
+    """Print a table without the blanks with which rich fills its lines: a line that is copied ends where its text does."""
+    with console.capture() as capture:
+        console.print(table)
+    text = "".join(line.rstrip() + "\n" for line in capture.get().splitlines())
+    click.echo(text, nl=False, color=console.is_terminal)
+
+
 def _table(target: Target, found: list[tuple[Probe, Finding]], skipped: list[Probe], *, colour: bool | None, verbose: bool) -> None:
+    from rich.console import Group
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
     from aifix.show.safe import sanitise
 
     console = _console(colour)
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
     for name, settings in (("probe", {"no_wrap": True}), ("status", {"no_wrap": True}), ("answer", {"overflow": "fold"})):
         table.add_column(name, **settings)
     told: dict[str, str] = {}
     for one, finding in found:
         same = told.setdefault(finding.summary, one.id)
-        answer = Text(sanitise(finding.summary)) if same == one.id else Text(f"as {same}", style="dim")
-        if verbose or finding.status == "confirmed":
-            for line in finding.evidence:
-                answer.append("\n  " + sanitise(line), style="dim")
+        answer: RenderableType = Text(sanitise(finding.summary)) if same == one.id else Text(f"as {same}", style="dim")
+        if finding.evidence and (verbose or finding.status == "confirmed"):
+            answer = Group(answer, *(Padding(Text(sanitise(line), style="dim"), (0, 0, 0, 2)) for line in finding.evidence))
         table.add_row(Text(one.id, style="bold"), Text(WORDS[finding.status], style=COLOURS[finding.status]), answer)
     for one in skipped:
         table.add_row(Text(one.id, style="bold"), Text("not run", style="dim"), Text(f"asks for {one.needs or '--active'}", style="dim"))
-    console.print(table)
+    _print(console, table)
     console.print(Text(f"\npackages of {sanitise(target.name)}", style="dim"), soft_wrap=True)
 
 
@@ -158,10 +172,10 @@ def _list(form: str, *, colour: bool | None) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, padding=(0, 2, 0, 0), show_header=False)
+    table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False, show_header=False)
     for one in registry.PROBES:
         kind = "passive" if not one.active else f"active, {one.needs}" if one.needs else "active"
         table.add_row(Text(one.id, style="bold"), Text(kind, style="dim"), Text(one.question))
     console = _console(colour)
-    console.print(table)
+    _print(console, table)
     console.print(Text("\nfamilies: " + ", ".join(registry.families()), style="dim"))

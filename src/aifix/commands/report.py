@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 def report_blocks(keeper: Keeper, options: dict[str, object], watch: Watch | None = None) -> int:
     """Diagnose what the pipe kept, let this machine answer (`watch` knows who wrote into the pipe; None: it is not asked), and print."""
+    import msgspec
+
     from aifix import api
     from aifix.commands import remember
 
@@ -27,10 +29,29 @@ def report_blocks(keeper: Keeper, options: dict[str, object], watch: Watch | Non
         probing = Probing(python=str(options.get("python") or ""), producers=watch.producers, piped=True)
     memory = remember.of_pipe(options, watch)
     report = api.diagnose_blocks(keeper.blocks(), base=base, probe=probing, memory=memory)
-    status = emit(report, options, lines=keeper.lines(), to_error=True)
+    kept = _kept_in() if options.get("format", "text") == "text" else ""
+    shown = msgspec.structs.replace(report, source=kept) if kept else report
+    status = emit(shown, options, lines=keeper.lines(), to_error=True)
     if memory is not None and watch is not None:
         remember.pipe(report, memory, options, watch)
     return status
+
+
+def _kept_in() -> str:
+    """Name the file into which standard output goes, where it is one: the log that the commands of the report are about. Linux only."""
+    import os
+    import stat
+    from pathlib import Path
+
+    try:
+        if not stat.S_ISREG(os.fstat(1).st_mode):
+            return ""
+        path = Path("/proc/self/fd/1").readlink()
+    except OSError:
+        return ""
+    if not path.is_file():  # removed since
+        return ""
+    return str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
 
 
 def tell(messages: tuple[str, ...]) -> None:
@@ -60,7 +81,7 @@ def emit(report: Report, options: dict[str, object], *, lines: int | None = None
 
     Args:
         report: what was found.
-        options: format, quiet, exit_zero, colour, verbose.
+        options: format, quiet, exit_zero, colour, verbose; more: the command that says more, where it is not `why`.
         lines: how many lines the input had, where known.
         to_error: print text to standard error (the pipe) instead of standard output.
 
@@ -99,6 +120,7 @@ def emit(report: Report, options: dict[str, object], *, lines: int | None = None
             encoding=display.encoding,
             lines=lines,
             articles=articles,
+            more=str(options.get("more") or ""),
         )
         _write_text(text, error=to_error)
     return status

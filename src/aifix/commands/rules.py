@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING
 
 import click
 
+from aifix.commands.group import Sentences
 from aifix.commands.report import note
 from aifix.kb import articles
 from aifix.probes import registry
 from aifix.rulebase import base as rulebase
 from aifix.rulebase import compile as compiler
 from aifix.rulebase import paths
+from aifix.show.layout import counted
 
 if TYPE_CHECKING:
     from aifix.rulebase.base import Base
     from aifix.rulebase.source import Loaded
 
 
-@click.group()
+@click.group(cls=Sentences)
 def rules() -> None:
     """List, show, check and write rules."""
 
@@ -46,12 +48,14 @@ def _whole(loaded: list[Loaded]) -> Base:
 @click.option("--family", default="", help="Only ids that start so.")
 def list_rules(family: str) -> None:
     """List all diagnoses, one a line."""
+    from aifix.reason import templates
+
     base = rulebase.load()
     for rule_id in sorted(base):
         if rule_id.startswith(family):
             rule = base[rule_id]
             mark = "" if rule.origin == "built-in" else f"  ({rule.origin})"
-            click.echo(f"{rule_id:34} {rule.title}{mark}")
+            click.echo(f"{rule_id:34} {templates.bare(rule.title)}{mark}")
 
 
 @rules.command()
@@ -98,7 +102,7 @@ def lint(context: click.Context, files: tuple[Path, ...]) -> None:
         problems += check.lint(articles.folder(), known)
     for problem in problems:
         click.echo(problem)
-    click.echo(f"{len(chosen)} rules, {len(problems)} {'problem' if len(problems) == 1 else 'problems'}")
+    click.echo(f"{counted(len(chosen), 'rule')}, {counted(len(problems), 'problem')}")
     context.exit(1 if problems else 0)
 
 
@@ -112,6 +116,9 @@ def test(context: click.Context, ids: tuple[str, ...]) -> None:
     started = time.monotonic()
     loaded, problems = _all()
     chosen = [item for item in loaded if not ids or any(item.rule.id == name or item.rule.id.startswith(name) for name in ids)]
+    if not chosen:
+        note(f"no rule's id starts with {' or '.join(ids)}; `aifix rules list` names all")
+        context.exit(2)
     found = 0
     for problem in problems:
         click.echo(problem)
@@ -119,7 +126,7 @@ def test(context: click.Context, ids: tuple[str, ...]) -> None:
         click.echo(failure)
         found += 1
     examples = sum(len(item.examples) + len(item.counterexamples) for item in chosen)
-    click.echo(f"{len(chosen)} rules, {examples} examples, {found} wrong, {time.monotonic() - started:.1f} s")
+    click.echo(f"{counted(len(chosen), 'rule')}, {examples} examples, {found} wrong, {time.monotonic() - started:.1f} s")
     context.exit(1 if found or problems else 0)
 
 

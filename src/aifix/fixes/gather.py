@@ -61,7 +61,7 @@ class Gatherer:
         from aifix.fixes import manager
 
         folders = [os.path.dirname(item.path) for item in candidate.sources] + list(self.places(document)) + ([os.getcwd()] if self.local else [])
-        return manager.detect(document, candidate.facts, folders, self._catalogues().get("torch_pairs"))
+        return manager.detect(document, candidate.facts, folders, self._catalogues().get("torch_pairs"), self.argv[0] if self.argv else "")
 
 
 def changed(sources: Sequence[source.SourceFile]) -> str:

@@ -120,7 +120,9 @@ def _node(words: Sequence[str], manager: str) -> str:
     return node_managers.spell(list(words), manager)
 
 
-def detect(document: Document, facts: Mapping[str, Fact], folders: Sequence[str] = (), pairs: Mapping[str, Any] | None = None) -> Manager:
+def detect(
+    document: Document, facts: Mapping[str, Fact], folders: Sequence[str] = (), pairs: Mapping[str, Any] | None = None, program: str = ""
+) -> Manager:
     """Find the managers in use.
 
     Args:
@@ -128,6 +130,7 @@ def detect(document: Document, facts: Mapping[str, Fact], folders: Sequence[str]
         facts: the case's facts, in which torch's version may stand.
         folders: where lock files may lie: the folders of the failing sources.
         pairs: the catalogue of torch's pairs.
+        program: the interpreter as it was called, where the pipe saw it; one that was called by its path is named by it.
 
     """
     lines = [line.text for line in (document.lines if len(document.lines) <= 2 * LINES else document.lines[:LINES] + document.lines[-LINES:])]
@@ -144,6 +147,8 @@ def detect(document: Document, facts: Mapping[str, Fact], folders: Sequence[str]
     interpreter = ""
     if prefix and not prefix.startswith(("/usr", "~")):
         interpreter = next((path for path in (f"{prefix}/bin/python", f"{prefix}/Scripts/python.exe") if os.path.exists(path)), "")
+    if not interpreter and os.path.isabs(program) and os.path.isfile(program):
+        interpreter = program
     return Manager(python, node, project, environment, interpreter, torch_pairs.installed(lines, facts, prefix), dict(pairs or {}))
 
 

@@ -26,7 +26,10 @@ def tree(case: Case) -> Finding:
     """Look at a node tree."""
     folder = _folder(case)
     if not folder:
-        return absent(f"there is no package.json in {case.machine.cwd} or above it")
+        given = str(case.options.get("node", ""))
+        return absent(
+            f"there is no package.json in {absolute(case, given)}" if given else f"there is no package.json in {case.machine.cwd} or above it"
+        )
     modules = case.machine.once(f"node {folder}", lambda: read(folder))
     if isinstance(modules, str):
         return absent(modules)

@@ -60,6 +60,9 @@ def ranks(
     rules = base or api.rule_base()
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     job = gather([os.fspath(path) for path in given], rules, attempt=attempt, jobs=jobs)
+    if not job.drafts and not job.deaths:
+        msg = f"no line of {', '.join(job.sources)} says of which rank it is; `aifix diagnose FILE` reads the log of one program"
+        raise ValueError(msg)
     found = judge(job)
     missing = missing_of(job)
     ends = deaths_by_rank(job)

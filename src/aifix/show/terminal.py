@@ -34,6 +34,8 @@ FIXES_SHOWN = 5
 ROOTS_SHOWN = 3
 HINTS_SHOWN = 3
 MARGIN = "  "
+_NOT_VALUES = ("source_changed", "batch_line", "smaller_command")
+"""Facts read off the source that are texts: each stands where its fix, or its own line, shows it."""
 
 
 def no_articles(_about: Diagnosis | Unknown) -> Sequence[tuple[str, str]]:
@@ -50,6 +52,7 @@ def render(
     lines: int | None = None,
     encoding: str = "utf-8",
     articles: Articles = no_articles,
+    more: str = "",
 ) -> str:
     """Lay the report out as text that ends with a line feed.
 
@@ -61,8 +64,10 @@ def render(
         lines: How many lines the input had, where known.
         encoding: What the stream can print; the signs fall back to ASCII, and other text to question marks.
         articles: Gives the articles about a diagnosis, or near to an unknown failure; asked only where they are shown.
+        more: The command that says more about it; `aifix why` of the input by default.
     """
     page = _Page(max(width, NARROWEST), Paint(colour=colour), signs_for(encoding), articles, verbose=verbose)
+    page.further = more or f"aifix why {log_name(report.source)}"
     if report.diagnoses and report.failed:
         page.diagnoses(report)
     elif report.unknown is not None:
@@ -70,7 +75,8 @@ def render(
     elif report.failed:
         page.unexplained()
     else:
-        seen = f" in {counted(lines, 'line')}" if lines is not None else ""
+        name = log_name(report.source)
+        seen = f" in {counted(lines, 'line')}" if lines is not None else f" in {name}" if name != "LOG" else ""
         page.add(page.paint.dim(f"aifix: nothing failed{seen}"))
     page.hints(report.hints)
     return fit_encoding("\n".join(page.out) + "\n", encoding)
@@ -97,6 +103,7 @@ class _Page:
         self.signs = signs
         self.verbose = verbose
         self.out: list[str] = []
+        self.further = ""
 
     def add(self, *lines: str) -> None:
         self.out.extend(lines)
@@ -132,7 +139,7 @@ class _Page:
             self.add(*hang(_title(root), self.width, "also: "))
             self.add(*[self.paint.dim(line) for line in hang_parts(self.about(root), self.width, " " * 6, self.signs.dot)])
         self.gap()
-        self.more(report.source)
+        self.add(self.paint.dim(f"more: {self.further}"))
 
     def diagnosis(self, diagnosis: Diagnosis, report: Report, *, first: bool) -> None:
         error = diagnosis.severity == "error"
@@ -208,7 +215,7 @@ class _Page:
         """Say what was read off the failing source and the command line, or that the source has changed since."""
         found: dict[tuple[str, str], list[str]] = {}
         for name, fact in facts.items():
-            if fact.origin and name != "source_changed":
+            if fact.origin and name not in _NOT_VALUES:
                 found.setdefault((fact.origin, fact.text), []).append(name)
         told = [f"{sanitise(max(names, key=len))} {sanitise(text)} ({sanitise(origin)})" for (origin, text), names in found.items()]
         if told:
@@ -351,10 +358,6 @@ class _Page:
                     self.actions(fix.do, " " * 6)
         if len(hints) > len(shown):
             self.add(self.paint.dim(f"{len(hints) - len(shown)} more hints with --verbose"))
-
-    def more(self, source: str) -> None:
-        text = f"more: aifix why {log_name(source)}"
-        self.add(self.paint.dim(text))
 
 
 def _first_of_each(evidence: Sequence[Evidence]) -> list[Evidence]:

@@ -1,0 +1,89 @@
+"""What the commands say where there is little to say, and where people err."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from aifix.commands.main import cli
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FAILED = "Traceback (most recent call last):\n  File \"run.py\", line 2, in <module>\n    x['epochz']\nKeyError: 'epochz'\n"
+
+
+@pytest.mark.parametrize("command", [[], ["rules"], ["kb"], ["lab"], ["history"]], ids=lambda command: " ".join(command) or "aifix")
+def test_the_help_says_in_whole_sentences_what_each_command_does(command: list[str]) -> None:
+    listed = CliRunner(env={"COLUMNS": "80"}).invoke(cli, [*command, "--help"]).output.partition("\nCommands:\n")[2]
+    assert listed
+    assert "..." not in listed
+    sentences = re.split(r"\n  (?=\S)", listed.strip())
+    assert all(sentence.rstrip().endswith((".", ")", "?")) for sentence in sentences), sentences
+
+
+def test_a_message_that_is_no_error_gets_the_way_to_the_handbook() -> None:
+    done = CliRunner().invoke(cli, ["explain", "hello"])
+    assert done.exit_code == 0
+    assert "reads like no error" in done.output
+    assert "aifix kb search" in done.output
+
+
+def test_several_files_are_told_apart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "bad.log").write_text(FAILED)
+    (tmp_path / "good.log").write_text("epoch 1: loss 0.3\n")
+    both = CliRunner().invoke(cli, ["diagnose", "bad.log", "good.log"]).output
+    assert "== bad.log" in both
+    assert "nothing failed in good.log" in both
+    assert "==" not in CliRunner().invoke(cli, ["diagnose", "bad.log"]).output
+
+
+def test_the_list_of_rules_shows_titles_without_their_places() -> None:
+    listed = CliRunner().invoke(cli, ["rules", "list"]).output
+    assert "npm.engine" in listed
+    assert not re.search(r"\[\[|\]\]|\{|\|\|", listed)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rules", "test", "no.such.rule"], "no rule's id starts with no.such.rule"),
+        (["probe", "host.clock", "--python", "no/such/python"], "there is no such interpreter"),
+    ],
+    ids=["rules test", "probe --python"],
+)
+def test_a_name_that_does_not_exist_is_bad_usage(arguments: list[str], said: str) -> None:
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 2
+    assert said in done.output
+
+
+def test_the_table_of_probes_ends_its_lines_where_the_text_ends() -> None:
+    table = CliRunner(env={"COLUMNS": "60"}).invoke(cli, ["probe", "host.memory", "host.clock"]).output
+    assert all(line == line.rstrip() for line in table.splitlines())
+    evidence = [line for line in table.splitlines() if line.startswith(" " * 10)]
+    assert evidence
+
+
+def test_a_worker_whose_traceback_shows_libraries_alone_is_placed_at_the_line_that_asked_for_the_batch() -> None:
+    import aifix
+
+    library = "/venv/lib/python3.11/site-packages/torch"
+    log = f"""Traceback (most recent call last):
+  File "/home/user/train.py", line 7, in <module>
+    for batch in loader:
+  File "{library}/utils/data/dataloader.py", line 725, in __next__
+    data = self._next_data()
+RuntimeError: Caught RuntimeError in DataLoader worker process 1.
+Original Traceback (most recent call last):
+  File "{library}/utils/data/_utils/collate.py", line 275, in collate_tensor_fn
+    return torch.stack(batch, 0, out=out)
+RuntimeError: stack expects each tensor to be equal size, but got [3, 8] at entry 0 and [3, 9] at entry 1
+"""
+    location = aifix.diagnose(log).diagnoses[0].location
+    assert location is not None
+    assert (location.file, location.line) == ("/home/user/train.py", 7)
