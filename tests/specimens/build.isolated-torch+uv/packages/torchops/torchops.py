@@ -1,0 +1,2 @@
+def scaled(values):
+    return values * 2

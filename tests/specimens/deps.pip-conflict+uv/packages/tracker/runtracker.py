@@ -1,0 +1,3 @@
+import runcore
+
+print("tracker on core", runcore.version)
