@@ -1,0 +1,14 @@
+"""The old columns are dropped."""
+
+from datasets import Dataset
+
+data = Dataset.from_dict({"text": ["one two three four", "five six seven eight"]})
+
+
+def halves(batch):
+    words = [text.split() for text in batch["text"]]
+    return {"piece": [part for row in words for part in (row[:2], row[2:])]}
+
+
+pieces = data.map(halves, batched=True, remove_columns=data.column_names)
+print("pieces", len(pieces))
