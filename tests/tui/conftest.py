@@ -11,7 +11,18 @@ if TYPE_CHECKING:
     from aifix.rulebase.base import Base
 
 HERE = Path(__file__).parent
-WIDGETS = {"test_app.py", "test_browse.py", "test_case.py", "test_safety.py", "test_serve.py", "test_snapshots.py", "test_tmux.py", "test_wizard.py"}
+WIDGETS = {
+    "test_app.py",
+    "test_past.py",
+    "test_run.py",
+    "test_browse.py",
+    "test_case.py",
+    "test_safety.py",
+    "test_serve.py",
+    "test_snapshots.py",
+    "test_tmux.py",
+    "test_wizard.py",
+}
 
 try:
     import textual  # noqa: F401

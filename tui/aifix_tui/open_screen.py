@@ -101,6 +101,7 @@ class OpenScreen(Screen[None]):
     """Asks for a log: by path, by pasting, from the recent ones; or leads to the wizard and the handbook."""
 
     app: AifixApp
+    AUTO_FOCUS = "#places"
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("slash", "path", "Path"),
         Binding("p", "paste", "Paste"),
@@ -129,7 +130,6 @@ class OpenScreen(Screen[None]):
         """List the places to start from."""
         self.query_one("#places").border_title = "or start from"
         self._list([], [], [], [])
-        self.query_one("#places").focus()
 
     def on_screen_resume(self) -> None:
         """Look again for logs whenever the screen comes to the front."""
