@@ -114,7 +114,7 @@ def test_damaged_logs_are_read_as_far_as_they_go(lay: Lay, tmp_path_factory: pyt
     assert report.verdict.ranks == (1,)
 
 
-def test_a_log_that_names_no_rank_is_sent_to_diagnose(tmp_path: Path) -> None:
+def test_a_log_of_one_program_is_sent_to_diagnose(tmp_path: Path) -> None:
     log = tmp_path / "train.log"
     log.write_text('step 0\nTraceback (most recent call last):\n  File "train.py", line 5, in <module>\nKeyError: 1\n')
     done = aifix(str(log))

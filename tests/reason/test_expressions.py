@@ -30,6 +30,7 @@ FACTS = {"requested": 3 << 30, "reserved": 10 << 30, "allocated": 5 << 30, "shap
         ("1 / 0 == 1", False),
         ("'x' * 999999999 == ''", False),
         ("9 ** 9 ** 9 > 0", False),
+        ("unversioned('@types/node@20.1.0') == '@types/node' and unversioned('@types/node') == '@types/node'", True),
     ],
 )
 def test_a_condition_holds_only_when_everything_in_it_is_known_and_fits(condition: str, *, expected: bool) -> None:

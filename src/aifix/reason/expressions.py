@@ -142,6 +142,11 @@ def only_if(condition: Any) -> str:
     return ""
 
 
+def unversioned(package: str) -> str:
+    """Give a package's name without the version behind it: `@types/node@20.1.0` is `@types/node`."""
+    return package if package.rfind("@") <= 0 else package[: package.rfind("@")]
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "version": Version,
     "size": size,
@@ -150,6 +155,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "dim": dim,
     "prefix_only": prefix_only,
     "only_if": only_if,
+    "unversioned": unversioned,
     "ceil": math.ceil,
     "floor": math.floor,
     "log2": math.log2,
