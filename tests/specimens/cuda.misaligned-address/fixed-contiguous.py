@@ -1,0 +1,19 @@
+"""Numbers are copied from behind a header of three bytes before they are read."""
+
+import torch
+import triton
+import triton.language as tl
+
+
+@triton.jit
+def copy(source, out, skip, n: tl.constexpr):
+    numbers = (source + skip).to(tl.pointer_type(tl.float32))
+    place = tl.arange(0, n)
+    tl.store(out + place, tl.load(numbers + place))
+
+
+payload = torch.ones(32).view(torch.uint8)
+record = torch.cat([torch.zeros(3, dtype=torch.uint8), payload]).cuda()
+out = torch.empty(32, device="cuda")
+copy[(1,)](record[3:].contiguous().clone(), out, 0, n=32)
+print("sum", int(out.sum()))

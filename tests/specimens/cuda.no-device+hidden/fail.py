@@ -1,0 +1,5 @@
+"""CUDA_VISIBLE_DEVICES hides every GPU."""
+
+import torch
+
+print("sum", int(torch.ones(3, device="cuda").sum()))

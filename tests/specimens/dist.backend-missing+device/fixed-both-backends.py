@@ -1,0 +1,13 @@
+"""A tensor in host memory is reduced by a group that has Gloo for it."""
+
+import tempfile
+
+import torch
+import torch.distributed as dist
+
+torch.cuda.set_device(0)
+dist.init_process_group("cpu:gloo,cuda:nccl", init_method=f"file://{tempfile.mktemp()}", rank=0, world_size=1)
+total = torch.ones(1)
+dist.all_reduce(total)
+print("total", int(total))
+dist.destroy_process_group()

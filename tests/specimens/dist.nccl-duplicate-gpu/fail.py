@@ -1,0 +1,11 @@
+"""Both ranks take GPU 0."""
+
+import torch
+import torch.distributed as dist
+
+torch.cuda.set_device(0)
+dist.init_process_group("nccl")
+total = torch.ones(1, device="cuda")
+dist.all_reduce(total)
+print("ranks", int(total), flush=True)
+dist.destroy_process_group()
