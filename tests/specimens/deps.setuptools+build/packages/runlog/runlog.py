@@ -1,0 +1,2 @@
+def line(step, loss):
+    return f"step {step} loss {loss}"
