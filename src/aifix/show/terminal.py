@@ -146,7 +146,7 @@ class _Page:
         sign, paint = (self.signs.failed, self.paint.bad) if error else (self.signs.warning, self.paint.warn)
         self.add(*[paint(line) for line in hang(_title(diagnosis), self.width, f"{sign} ")])
         self.add(*[self.paint.dim(line) for line in hang_parts(self.about(diagnosis), self.width, MARGIN, self.signs.dot)])
-        self.evidence(diagnosis.evidence)
+        self.evidence(diagnosis.evidence, [fact.text for fact in diagnosis.facts.values() if not fact.origin])
         self.location(diagnosis.location)
         self.read_off(diagnosis.facts)
         if diagnosis.explanation.strip():
@@ -183,11 +183,11 @@ class _Page:
 
     # ------------------------------------------------------------ the parts of a diagnosis
 
-    def evidence(self, evidence: Sequence[Evidence]) -> None:
+    def evidence(self, evidence: Sequence[Evidence], facts: Sequence[str] = ()) -> None:
         if not evidence:
             return
         self.gap()
-        shown = evidence if self.verbose else _first_of_each(evidence)[:EVIDENCE_SHOWN]
+        shown = evidence if self.verbose else _telling(_first_of_each(evidence), facts)
         gutter = max(len(str(item.line)) for item in shown)
         bar = self.signs.bar
         blank = f"{MARGIN}{'':>{gutter}} {bar} "
@@ -366,6 +366,19 @@ def _first_of_each(evidence: Sequence[Evidence]) -> list[Evidence]:
     for item in evidence:
         first.setdefault(item.text, item)
     return list(first.values())
+
+
+def _telling(evidence: list[Evidence], facts: Sequence[str]) -> list[Evidence]:
+    """Keep a few lines where there are many: one after the other the line that tells most facts that no other has told yet."""
+    left = {text for text in facts if len(text) > 1}
+    rest = list(evidence)
+    kept: list[Evidence] = []
+    while rest and len(kept) < EVIDENCE_SHOWN:
+        best = max(rest, key=lambda item: sum(text in item.text for text in left))  # of equals the first
+        kept.append(best)
+        rest.remove(best)
+        left = {text for text in left if text not in best.text}
+    return [item for item in evidence if item in kept]
 
 
 def _repeats(diagnosis: Diagnosis) -> str:
