@@ -1,0 +1,10 @@
+"""Features in float64, and the process may have 200 MB more."""
+
+import resource
+
+import numpy as np
+
+taken = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (taken + 200 * 2**20, resource.getrlimit(resource.RLIMIT_AS)[1]))
+features = np.ones((100_000, 320))
+print("features", features.shape)

@@ -1,0 +1,4 @@
+import ctypes
+
+codec = ctypes.CDLL("libclipcodec.so.3")
+print("decoded", codec.decode())

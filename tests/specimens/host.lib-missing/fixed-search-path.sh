@@ -1,0 +1,9 @@
+# The loader is told of the folder.
+set -e
+mkdir -p opt/lib
+echo 'int decode(void) { return 42; }' | gcc -shared -fPIC -x c - -o opt/lib/libclipcodec.so.3 -Wl,-soname,libclipcodec.so.3
+echo '#include <stdio.h>
+int decode(void);
+int main(void) { printf("decoded %d\n", decode()); return 0; }' | gcc -x c - -x none opt/lib/libclipcodec.so.3 -o player
+export LD_LIBRARY_PATH="$PWD/opt/lib:$LD_LIBRARY_PATH"
+./player

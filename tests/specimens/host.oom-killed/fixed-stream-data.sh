@@ -1,0 +1,14 @@
+# The data are streamed.
+watch() {
+    while resident=$(awk '/VmRSS/ { print $2 }' "/proc/$1/status" 2> /dev/null) && [ -n "$resident" ]; do
+        [ "$resident" -gt "$2" ] && kill -KILL "$1" && break
+        sleep 0.02
+    done
+}
+asked_for=60000
+python train.py --all --stream &
+watch $! $asked_for
+wait $!
+status=$?
+echo "the job ended with $status"
+exit $status

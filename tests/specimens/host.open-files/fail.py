@@ -1,0 +1,12 @@
+"""Batches from a worker are kept, and with each the descriptor of its shared memory."""
+
+import resource
+
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))  # what the shell gives
+kept = []
+for (labels,) in DataLoader(TensorDataset(torch.arange(1000)), batch_size=10, num_workers=1):
+    kept.append(labels)
+print("kept", len(kept))
