@@ -1,0 +1,1 @@
+extern "C" int half(int count) { return count / 2; }
