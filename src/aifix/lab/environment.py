@@ -106,15 +106,15 @@ def missing(specimen: Specimen, target: Target) -> str:
             return f"the program {program}"
     if form.root and (not hasattr(os, "geteuid") or os.geteuid() != 0):
         return "root"
-    if form.requires and not _succeeds(form.requires):
+    if form.requires and not _succeeds(form.requires, target.python):
         return f"`{form.requires}` to succeed"
     return _missing_modules(specimen, target)
 
 
 @cache
-def _succeeds(command: str) -> bool:
+def _succeeds(command: str, python: str) -> bool:
     try:
-        done = subprocess.run(["bash", "-c", command], stdin=subprocess.DEVNULL, capture_output=True, timeout=10, check=False)
+        done = subprocess.run(["bash", "-c", command], env=variables(python), stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return False
     return done.returncode == 0
