@@ -22,6 +22,11 @@ __version__ = "0.1.0"
 __all__ = ["Report", "__version__", "diagnose", "diagnose_text", "flight", "model_memory", "ranks", "snapshot", "watch"]
 
 
+def __dir__() -> "list[str]":
+    """Name the public API, which is imported late."""
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> "Any":
     """Import the public API late (PEP 562)."""
     if name in {"diagnose", "diagnose_text"}:

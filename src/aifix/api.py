@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from aifix.rulebase.base import Base
 
 CHUNK = 1 << 20
+ENDINGS = (".log", ".txt", ".out", ".err")
+"""How the names of logs end: a string of one word that ends so is no output of a run."""
 NEAR = 40
 """Lines between a message without a traceback (a kernel's assert) and the traceback that belongs to it."""
 _loaded: Base | None = None
@@ -50,14 +52,21 @@ def diagnose(text_or_path: str | bytes | Path, *, base: Base | None = None, prob
         memory: the history of incidents: it moves the chances of fixes, and tells when this failure was met before; none by default.
 
     Raises:
-        OSError: a path that cannot be read.
+        OSError: a path that cannot be read; also a string that can only be the name of a file (`train.log`), where there is none.
 
     """
     if isinstance(text_or_path, bytes):
         return diagnose_blocks([(1, text_or_path)], base=base, probe=probe, memory=memory)
-    if isinstance(text_or_path, os.PathLike) or ("\n" not in text_or_path and len(text_or_path) < 4096 and os.path.exists(text_or_path)):  # noqa: PTH110
+    if isinstance(text_or_path, os.PathLike) or _is_path(text_or_path):
         return diagnose_file(text_or_path, base=base, probe=probe, memory=memory)
     return diagnose_text(text_or_path, base=base, probe=probe, memory=memory)
+
+
+def _is_path(text: str) -> bool:
+    """Tell a path from the output of a run: it exists, or it is one word with an ending, which no error is."""
+    if "\n" in text or len(text) >= 4096:
+        return False
+    return os.path.exists(text) or (len(text.split()) == 1 and text.endswith(ENDINGS))  # noqa: PTH110
 
 
 def diagnose_text(

@@ -69,6 +69,21 @@ def test_the_table_of_probes_ends_its_lines_where_the_text_ends() -> None:
     assert evidence
 
 
+@pytest.mark.parametrize("name", ["nowhere.log", "runs/7/slurm-11.out"])
+def test_the_name_of_a_file_that_is_not_there_is_no_healthy_run(name: str) -> None:
+    import aifix
+
+    with pytest.raises(FileNotFoundError, match=name):
+        aifix.diagnose(name)
+    assert not aifix.diagnose("epoch 3 done, see train.log").failed
+
+
+def test_the_python_module_names_what_it_offers() -> None:
+    import aifix
+
+    assert set(aifix.__all__) <= set(dir(aifix))
+
+
 def test_a_worker_whose_traceback_shows_libraries_alone_is_placed_at_the_line_that_asked_for_the_batch() -> None:
     import aifix
 
