@@ -1,7 +1,13 @@
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
+import threading
+import time
 from typing import TYPE_CHECKING, Any
 
+import pytest
 from tests.tui.conftest import RANKS
 from tests.tui.pilot import diagnosed, drive, shown, until
 from textual.widgets import OptionList
@@ -13,7 +19,6 @@ from aifix_tui.logview import LogView
 if TYPE_CHECKING:
     from pathlib import Path
 
-    import pytest
     from textual.pilot import Pilot
 
 
@@ -323,3 +328,67 @@ def test_of_a_large_log_all_lines_of_a_rank_are_found(small: Path, monkeypatch: 
         await until(pilot, lambda: view(pilot).number == 29998)
 
     drive(AifixApp(log), flow)
+
+
+def test_probes_are_followed_as_they_go_and_called_off(ranks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from aifix.probes import run
+    from aifix.probes.finding import Finding
+
+    gate = threading.Event()
+
+    def answer(probe: Any, case: Any) -> Finding:
+        del case
+        if probe.id == "gpu.memory":
+            return Finding("refuted", "20 GiB are free")
+        gate.wait(30)
+        return Finding("confirmed", "/dev/shm has 64 MiB")
+
+    monkeypatch.setattr(run, "one", answer)
+
+    async def flow(pilot: Pilot[None]) -> None:
+        await diagnosed(pilot)
+        before = pilot.app.case.report  # type: ignore[attr-defined]
+        await pilot.press("a")
+        await until(pilot, lambda: "20 GiB are free" in shown(pilot, "#probe-list"))  # while the other still runs
+        assert "… running" in shown(pilot, "#probe-list")
+        await until(pilot, lambda: "1 of 2 answered" in shown(pilot, "#probe-note"))
+        await pilot.press("x")
+        assert "– called off" in shown(pilot, "#probe-list")
+        assert "20 GiB are free" in shown(pilot, "#probe-list")
+        gate.set()
+        await pilot.pause(0.5)
+        assert pilot.app.case.report is before  # type: ignore[attr-defined]
+        assert "64 MiB" not in shown(pilot, "#probe-list")
+        await pilot.press("a")
+        await until(pilot, lambda: "64 MiB" in shown(pilot, "#probe-list") and pilot.app.case.report is not before)  # type: ignore[attr-defined]
+
+    drive(AifixApp(ranks), flow)
+
+
+@pytest.mark.slow
+def test_an_active_probe_that_is_called_off_leaves_no_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from aifix_tui import probing
+
+    marked = tmp_path / "pid"
+    program = f"import os, subprocess, sys, time; child = subprocess.Popen(['sleep', '600']); open({str(marked)!r}, 'w').write(str(child.pid)); time.sleep(600)"
+    (tmp_path / "python").write_text(f'#!/bin/sh\nexec {sys.executable} -c "{program}"\n')
+    (tmp_path / "python").chmod(0o755)
+    monkeypatch.setattr(probing.sys, "executable", str(tmp_path / "python"))
+    going = probing.Going()
+    found: list[Any] = []
+    thread = threading.Thread(target=lambda: found.append(probing.active("dist.allreduce", going)))
+    thread.start()
+    deadline = time.monotonic() + 30
+    while not marked.exists() or not marked.read_text():
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    going.call_off()
+    thread.join(20)
+    assert found == [None]
+    child = int(marked.read_text())
+    with contextlib.suppress(ProcessLookupError):
+        while time.monotonic() < deadline:
+            os.kill(child, 0)
+            time.sleep(0.05)
+    with pytest.raises(ProcessLookupError):
+        os.kill(child, 0)

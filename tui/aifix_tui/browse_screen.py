@@ -145,7 +145,7 @@ class BrowseScreen(Screen[None]):
 
     @on(Input.Submitted, "#query")
     def _submitted(self) -> None:
-        self.query_one("#rules").focus()
+        self.set_focus(self.query_one("#rules"))
 
     def on_key(self, event: events.Key) -> None:
         """Go from the search to the list and back."""
@@ -154,7 +154,7 @@ class BrowseScreen(Screen[None]):
             event.prevent_default()
             if event.key == "escape":
                 self.query_one("#query", Input).value = ""
-            self.query_one("#rules").focus()
+            self.set_focus(self.query_one("#rules"))
 
     @on(OptionList.OptionHighlighted, "#rules")
     def _highlighted(self, event: OptionList.OptionHighlighted) -> None:
@@ -164,7 +164,7 @@ class BrowseScreen(Screen[None]):
     @on(OptionList.OptionSelected, "#rules")
     def _selected(self) -> None:
         self._trail.clear()
-        self.query_one(RulePage).focus()
+        self.set_focus(self.query_one(RulePage))
 
     # ------------------------------------------------------------ pages
 
@@ -188,7 +188,7 @@ class BrowseScreen(Screen[None]):
         else:
             rules.highlighted = index
         self.query_one(RulePage).show(book, page)
-        self.query_one(RulePage).focus()
+        self.set_focus(self.query_one(RulePage))
 
     @on(RulePage.Follow)
     def _follow(self, event: RulePage.Follow) -> None:
@@ -200,11 +200,11 @@ class BrowseScreen(Screen[None]):
         if self._trail:
             self.show(self._trail.pop())
         else:
-            self.query_one("#rules").focus()
+            self.set_focus(self.query_one("#rules"))
 
     def action_search(self) -> None:
         """Go to the search."""
-        self.query_one("#query").focus()
+        self.set_focus(self.query_one("#query"))
 
     def action_kind(self) -> None:
         """List everything, diagnoses alone, or articles alone."""

@@ -246,7 +246,7 @@ class OpenScreen(Screen[None]):
 
     def action_path(self) -> None:
         """Go to the path."""
-        self.query_one(PathInput).focus()
+        self.set_focus(self.query_one(PathInput))
 
     def action_paste(self) -> None:
         """Ask for a text."""

@@ -44,6 +44,7 @@ async def _take(folder: Path, log: Path) -> None:
             ("case", (), "98 % sure"),
             ("fixes", ("f",), "Halve the batch"),
             ("handbook", ("b", "slash", *"nccl timeout"), "dist.nccl-timeout"),
+            ("article", ("escape", "a", "a", "slash", *"allocator memory"), "allocator"),
             ("wizard", ("escape", "w"), "diagnoses left"),
             ("wizard-words", ("slash", *"address already in us"), "dist.addr-in-use"),
         ):
@@ -60,7 +61,7 @@ def main(folder: Path) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as state:
-        os.environ["XDG_STATE_HOME"] = state
+        os.environ |= {"XDG_STATE_HOME": state, "AIFIX_HOME": state}
         asyncio.run(_take(folder, path("cuda-oom")))
 
 

@@ -126,7 +126,7 @@ class RunScreen(Screen[None]):
         view.open(self._log)
         view.display = True
         self.query_one("#hint").display = False
-        view.focus()
+        self.set_focus(view)
         self._say("")
         self._watch(live)
 
@@ -225,7 +225,7 @@ class RunScreen(Screen[None]):
 
     def action_command(self) -> None:
         """Go to the command."""
-        self.query_one("#command").focus()
+        self.set_focus(self.query_one("#command"))
 
     def action_copy(self) -> None:
         """Copy the line under the cursor."""

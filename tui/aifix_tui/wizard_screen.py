@@ -270,7 +270,7 @@ class WizardScreen(Screen[None]):
 
     def action_words(self) -> None:
         """Go to the words."""
-        self.query_one("#words").focus()
+        self.set_focus(self.query_one("#words"))
 
     @on(Input.Changed, "#words")
     def _typed(self, event: Input.Changed) -> None:
