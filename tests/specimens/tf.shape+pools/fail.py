@@ -1,0 +1,9 @@
+"""More pooling than the picture has pixels."""
+
+import keras
+import tensorflow
+
+layers = [keras.Input((8, 8, 1))]
+for _ in range(3):
+    layers += [keras.layers.Conv2D(2, 3), keras.layers.MaxPooling2D()]
+print("output", keras.Sequential(layers).output_shape)
