@@ -16,9 +16,9 @@ def matmul(a, b, c, K, SIZE: tl.constexpr, BLOCK_K: tl.constexpr):
     tl.store(c + row[:, None] * SIZE + column[None, :], total)
 
 
-size, k = 256, 1024
+size, k = 64, 1024
 a = torch.ones(size, k, device="cuda", dtype=torch.float16)
 b = torch.ones(k, size, device="cuda", dtype=torch.float16)
 c = torch.empty(size, size, device="cuda")
-matmul[(1,)](a, b, c, k, SIZE=size, BLOCK_K=128, num_stages=5, num_warps=8)
+matmul[(1,)](a, b, c, k, SIZE=size, BLOCK_K=1024, num_stages=1, num_warps=16)
 print("mean", int(c.mean()))
