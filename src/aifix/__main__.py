@@ -103,7 +103,18 @@ def main() -> None:
         _end(run(options))
     from aifix.commands.main import cli
 
-    cli(prog_name="aifix")
+    try:
+        cli(prog_name="aifix")
+    except OSError as error:
+        import errno
+
+        if error.errno != errno.ENOSPC:
+            raise
+        from aifix.commands.report import close_quietly, note
+
+        note(f"{error.filename or 'the output'} cannot be written: {error.strerror}; nothing more was said")
+        close_quietly(1)
+        raise SystemExit(2) from None
 
 
 if __name__ == "__main__":

@@ -56,6 +56,16 @@ def test_files_of_junk(here: Installed, data: bytes, form: str) -> None:
     assert done.err == ""
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full")  # noqa: PTH110
+@pytest.mark.parametrize("command", ["rules list", "schema rule", "kb list", "explain hello: error"])
+def test_an_output_on_a_full_disk_is_a_sentence(here: Installed, command: str) -> None:
+    done = here.bash(f"aifix {command} > /dev/full")
+    assert "Traceback" not in done.err
+    if "explain" not in command:  # its report is lost silently, as the pipe's is: the status alone speaks
+        assert done.status == 2
+        assert done.err == "aifix: the output cannot be written: No space left on device; nothing more was said\n"
+
+
 def test_usage_errors(here: Installed) -> None:
     for arguments in (
         ["diagnose"],

@@ -248,6 +248,7 @@ def test_a_rank_that_skips_a_collective_ends_in_an_answer(ask) -> None:  # type:
 def test_a_missing_factory_is_a_sentence(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001
     assert "mine has no nothing" in active.layers(ask(model="mine:nothing")).summary
     assert "names no factory" in active.layers(ask(model="mine")).summary
+    assert "'3xx' is no shape" in active.layers(ask(model="mine:sound", shape="3xx")).summary
 
 
 def test_kernels_without_a_gpu_say_what_is_missing(ask) -> None:  # type: ignore[no-untyped-def]  # noqa: ANN001

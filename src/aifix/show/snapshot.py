@@ -72,7 +72,9 @@ class _Page:
         if device.leaks:
             self.heading("what never comes down")
             for leak in device.leaks if self.verbose else device.leaks[:HOLDERS]:
-                self.line(f"{words.size(leak.bytes):>11}  {leak.kind}, {counted(leak.blocks, 'block')}, {words.place(leak.frames)}", MARGIN, " " * 15)
+                self.line(
+                    f"{leak.kind}, {counted(leak.blocks, 'block')}, {words.place(leak.frames)}", f"{MARGIN}{words.size(leak.bytes):>11}  ", " " * 15
+                )
 
     def kinds(self, device: Device) -> None:
         """Show the peak by kind of memory."""
@@ -91,7 +93,7 @@ class _Page:
         self.heading("at the peak, by the line that allocated it")
         shown = device.holders if self.verbose else device.holders[:HOLDERS]
         for one in shown:
-            self.line(f"{words.size(one.bytes):>11}  {one.kind}, {counted(one.blocks, 'block')}, {words.place(one.frames)}", MARGIN, " " * 15)
+            self.line(f"{one.kind}, {counted(one.blocks, 'block')}, {words.place(one.frames)}", f"{MARGIN}{words.size(one.bytes):>11}  ", " " * 15)
         if len(device.holders) > len(shown):
             self.out.append(self.paint.dim(f"{MARGIN}{len(device.holders) - len(shown)} more with --verbose"))
 

@@ -139,7 +139,10 @@ def batch_of(torch: Any, request: Request, size: int, model: Any = None) -> Any:
         except TypeError:
             return made()
     shape, _, kind = wanted.partition(":")
-    numbers = [int(part) for part in shape.replace(",", "x").split("x") if part.strip()]
+    parts = [part.strip() for part in shape.replace(",", "x").split("x")] if shape.strip() else []
+    if not all(part.isdigit() and int(part) for part in parts):
+        raise Refusal(f"'{shape}' is no shape: write the sizes of one sample, as 3x224x224")
+    numbers = [int(part) for part in parts]
     if not numbers and model is not None:
         numbers, kind = _guess(torch, model)
     if not numbers:
