@@ -1,0 +1,6 @@
+"""In float32."""
+
+from transformers import TrainingArguments
+
+arguments = TrainingArguments("run", bf16=False)
+print("device", arguments.device)
