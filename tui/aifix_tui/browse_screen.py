@@ -124,8 +124,7 @@ class BrowseScreen(Screen[None]):
         rules = self.query_one("#rules", OptionList)
         rules.clear_options()
         rules.add_options(options)
-        kind = {"rule": " · a: articles", "article": " · a: everything"}.get(self._kind, " · a: diagnoses")
-        self.query_one("#count", Static).update(count + kind)
+        self.query_one("#count", Static).update(count)
         wanted, self._wanted = self._wanted, ""
         index = next((index for index, option in enumerate(rules.options) if option.id == wanted), None) if wanted else None
         first = next((index for index, option in enumerate(rules.options) if not option.disabled), None)

@@ -531,9 +531,7 @@ class CaseScreen(Screen[None]):
         bar = self.query_one("#tried", Static)
         bar.display = self._taken is not None
         if self._taken is not None:
-            bar.update(
-                pages.text(("t ", "bold $primary"), "when you have tried it, say whether it helped: ", (pages.one_line(self._taken[1].title), "bold"))
-            )
+            bar.update(pages.text(("t ", "bold $primary"), "did it help? ", (pages.one_line(self._taken[1].title), "bold")))
 
     def _say_met(self) -> None:
         met = self._case.met() if self._case is not None else ""

@@ -123,7 +123,8 @@ class Handbook:
         else:
             found = [("about", rule_id) for rule_id in article.rules]
             found += [("see also", other) for other in _linked(article.body)]
-        return [Link(words, other, self.title(other)) for words, other in dict.fromkeys(found) if other != page and self.holds(other)]
+        first = {other: words for words, other in reversed(found) if other != page and self.holds(other)}  # each page once, by its first link
+        return [Link(words, other, self.title(other)) for other, words in reversed(first.items())]
 
     def topics(self) -> dict[str, list[Article]]:
         """Give the articles by topic, each under its first one."""

@@ -50,9 +50,8 @@ def _failure(one: Incident) -> Hanging:
 def _tried(one: Tried) -> Hanging:
     from aifix.kb.recall import day
 
-    return pages.text(
-        "   ? ", (pages.one_line(one.title), "bold"), (f"  taken {day(one.at)}", pages.MUTED), f"\n      against: {pages.one_line(one.failure)}"
-    )
+    about = f"\n     against: {pages.one_line(one.failure)}, taken {day(one.at)}"
+    return pages.text("   ? ", (pages.one_line(one.title), "bold"), (about, pages.MUTED))
 
 
 class PathSuggester(Suggester):

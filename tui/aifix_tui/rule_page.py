@@ -33,7 +33,10 @@ class RulePage(VerticalScroll, can_focus=True):
     RulePage MarkdownH2 { margin: 1 0; padding: 0; content-align: left middle; color: $text-primary; text-style: bold; }
     RulePage MarkdownH3 { margin: 1 0 0 0; padding: 0; }
     RulePage MarkdownFence { margin: 1 0; max-height: 1000; }
-    RulePage #links { height: auto; max-height: 1000; border: none; border-top: hkey $primary 50%; background: $background; margin: 1 0; }
+    RulePage #links {
+        height: auto; max-height: 1000; border: none; border-top: hkey $primary 50%; border-title-color: $text-muted;
+        background: $background; margin: 1 0;
+    }
     """
 
     class Follow(Message):
@@ -67,7 +70,7 @@ class RulePage(VerticalScroll, can_focus=True):
         links = book.links_of(page)
         self._linked = [link.page for link in links]
         listed = self.query_one("#links", OptionList)
-        listed.border_title = "hangs with: Tab, then Enter"
+        listed.border_title = "leads to (Tab, then Enter)"
         listed.clear_options()
         listed.add_options([self._option(link.words, link.page, link.title) for link in links])
         listed.display = bool(links)

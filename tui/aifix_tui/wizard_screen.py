@@ -39,7 +39,7 @@ SHOWN = 12.0
 def _asking(question: Question) -> str:
     from aifix.probes.registry import BY_ID
 
-    return "".join(f"\n   {BY_ID[probe].question}" for probe in question.probes)
+    return "".join(f"\n   – {BY_ID[probe].question}" for probe in question.probes)
 
 
 class WizardScreen(Screen[None]):
@@ -134,7 +134,7 @@ class WizardScreen(Screen[None]):
             self.query_one("#question", Static).update(said)
             answers.add_options([Option(self._candidate(book, *one)) for one in candidates[:5]])
         else:
-            self.query_one("#question", Static).update(f"{len(interview.answers) + 1}. {question.text}{_asking(question)}")
+            self.query_one("#question", Static).update(pages.text(f"{len(interview.answers) + 1}. {question.text}{_asking(question)}"))
             labels = list(PROBED) if question.probes else [pages.one_line(option.label) for option in question.options]
             answers.add_options([Option(pages.text(f"• {label}")) for label in labels])
         answers.highlighted = 0
