@@ -1,9 +1,9 @@
-"""All pairs of a large batch in one array of three hundred terabytes."""
+"""All pairs of a large batch in one array of three petabytes, more than there are addresses."""
 
 import jax
 import jax.numpy as jnp
 
-BATCH = 3_000_000
+BATCH = 30_000_000
 
 
 @jax.jit
