@@ -73,7 +73,8 @@ def _fits(signature: Signature, hit: Hit, document: Document) -> bool:
 def _stands(pattern: str, hit: Hit, within: int | None, document: Document) -> bool:
     if within == 0 or hit.repaired:
         try:
-            if compile_pattern(pattern).search(hit.repaired or document.lines[hit.line].text) is not None:
+            expression = compile_pattern(pattern)
+            if expression.search(document.lines[hit.line].text) or (hit.repaired and expression.search(hit.repaired)):
                 return True
         except PatternError:
             return False
