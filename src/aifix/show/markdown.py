@@ -125,6 +125,11 @@ def rule_page(
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
+def _place(action: Action) -> bool:
+    """Tell an action whose text comes whole from the case: without one there is nothing to show."""
+    return re.fullmatch(r"<\w+>", action.text.strip()) is not None
+
+
 def reference(address: str, title: str = "") -> str:
     """Write a link to the web; an address that is none is shown as text."""
     address = sanitise(address).strip()
@@ -222,7 +227,7 @@ def _fixes(fixes: Iterable[FixTemplate]) -> list[str]:
         if fix.when:
             found.append(f"Where {code(fix.when)}.")
         found += [f"{'Likelier' if item.odds > 1 else 'Less likely'} where {code(item.when)} (odds × {item.odds:g})." for item in fix.given]
-        found += [spans(fix.why), *(_action(action) for action in fix.do)]
+        found += [spans(fix.why), *(_action(action) for action in fix.do if not _place(action))]
     return ["## Fixes, in the order in which to try them", *found] if found else []
 
 
