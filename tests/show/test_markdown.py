@@ -92,3 +92,13 @@ def test_a_page_is_as_wide_as_the_terminal_and_prints_in_ascii() -> None:
     assert shown.isascii()
     prose = [line for line in shown.splitlines() if not line.startswith("    ")]
     assert max(map(len, prose)) <= 40
+
+
+def test_a_line_that_comes_whole_from_the_case_is_left_out_of_the_page() -> None:
+    from aifix.rulebase import base
+
+    rules = base.load()
+    page = markdown.rule_page(rules["cuda.oom"], Links(), titles={})
+    assert "batch\\_size = max" in page or "batch_size = max" in page
+    assert "smaller_command" not in page
+    assert "batch\\_line" not in page
