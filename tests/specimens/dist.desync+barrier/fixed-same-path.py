@@ -11,7 +11,7 @@ import torch.multiprocessing as mp
 def worker(rank, store):
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
     for step in range(2):
-        dist.monitored_barrier(timeout=datetime.timedelta(seconds=1))
+        dist.monitored_barrier(timeout=datetime.timedelta(seconds=30))
     print("rank", rank, "is done", flush=True)
     dist.destroy_process_group()
 

@@ -13,7 +13,7 @@ LABELS = [[0, 1, 2, 1], [0, 1, 1, 0]]
 
 
 def worker(rank, store):
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2, timeout=datetime.timedelta(seconds=5))
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2, timeout=datetime.timedelta(seconds=30))
     classes = max(LABELS[rank]) + 1
     model = DDP(nn.Linear(4, classes))
     nn.functional.cross_entropy(model(torch.rand(4, 4)), torch.tensor(LABELS[rank])).backward()

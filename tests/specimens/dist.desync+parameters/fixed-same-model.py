@@ -13,7 +13,7 @@ LABELS = [[0, 1, 2, 1], [0, 1, 1, 0]]
 
 
 def worker(rank, store):
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2, timeout=datetime.timedelta(seconds=5))
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2, timeout=datetime.timedelta(seconds=30))
     classes = [None, None]
     dist.all_gather_object(classes, max(LABELS[rank]) + 1)
     classes = max(classes)

@@ -10,7 +10,7 @@ import torch.multiprocessing as mp
 
 def worker(rank, store):
     dist.set_debug_level(dist.DebugLevel.DETAIL)
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2, timeout=datetime.timedelta(seconds=5))
+    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2, timeout=datetime.timedelta(seconds=30))
     loss, weights = torch.ones(1), torch.ones(3)
     dist.all_reduce(loss)
     if rank == 0:

@@ -12,7 +12,7 @@ import torch.multiprocessing as mp
 def worker(rank, store):
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2, timeout=datetime.timedelta(seconds=60))
     if rank == 0:
-        time.sleep(2.5)  # reads its shard
+        time.sleep(4)  # reads its shard
     total = torch.ones(1)
     dist.all_reduce(total)
     print("total", int(total), flush=True)

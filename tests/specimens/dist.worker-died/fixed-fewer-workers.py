@@ -12,7 +12,7 @@ GRANTED = 120 << 20
 
 def tokenize(shard):
     buffer = bytearray(os.urandom(1 << 20)) * 50
-    time.sleep(1.0)
+    time.sleep(2.0)
     return len(buffer)
 
 
