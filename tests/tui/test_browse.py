@@ -128,7 +128,7 @@ def test_articles_alone_and_their_code(small: Path) -> None:
     async def flow(pilot: Pilot[None]) -> None:
         await opened(pilot)
         await pilot.press("a")
-        await until(pilot, lambda: "articles" in shown(pilot, "#count") and "¶" not in shown(pilot, "#rules"))
+        await until(pilot, lambda: shown(pilot, "#count") == "6 diagnoses" and "¶" not in shown(pilot, "#rules"))
         await pilot.press("a")
         await until(pilot, lambda: shown(pilot, "#rules").count("¶") == 2 and "cuda.oom" not in shown(pilot, "#rules"))
         await until(pilot, lambda: "Which rank" in shown(pilot, "#page-text"))

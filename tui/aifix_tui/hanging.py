@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from textual.css.styles import RulesMap
     from textual.style import Style
 
-_HEAD = re.compile(r" {0,2}[\w.-]+(?: \d+)? {2,}| *(?:(?:[✗▲•↳✓?–$“▶]|\d+\.|hint|env|set|[a-z]  ) *)?")
+_HEAD = re.compile(r" {0,2}[\w.-]+(?: \d+)? {2,}| *(?:(?:[✗▲•↳✓?–$“▶¶]|\d+\.|hint|env|set|[a-z]  ) *)?")
 NARROW = 3
 """The indent takes at most a third of the width."""
 
