@@ -11,7 +11,7 @@ import click
 
 from aifix.commands import remember
 from aifix.commands.report import emit, note
-from aifix.commands.run import Length
+from aifix.commands.run import INTERRUPTED, SIGINT_STATUS, Length
 
 if TYPE_CHECKING:
     from aifix.watching.session import Watched
@@ -84,9 +84,13 @@ def _tell(watched: Watched, options: dict[str, object]) -> None:
     text = options["format"] == "text"
     if outcome.unfinished and not (options["quiet"] and not report.failed):
         click.echo(err=True)
+    told = outcome.report.diagnoses[0].id if outcome.report.diagnoses else INTERRUPTED
+    stopped = outcome.interrupted and outcome.status == SIGINT_STATUS and told == INTERRUPTED
     if text and not (options["quiet"] and not report.failed):
-        how = "ended well" if not outcome.status else f"exit status {outcome.status}"
+        how = "ended well" if not outcome.status else "interrupted" if stopped else f"exit status {outcome.status}"
         note(f"{how} after {duration(outcome.seconds)}; {_measured(watched)}")
+    if text and stopped and not found and not options["verbose"]:  # whoever pressed Ctrl-C knows it
+        return
     if report.failed or not text:
         emit(report, options, lines=outcome.lines, to_error=text)
 
