@@ -81,6 +81,16 @@ def test_ctrl_c_that_ends_it_gets_one_line() -> None:
     assert text.count("\n") <= 3
 
 
+def test_ctrl_c_under_watch_gets_one_line() -> None:
+    child = pexpect.spawn(AIFIX[0], [*AIFIX[1:], "watch", "--", "sh", "-c", "echo go; exec sleep 60"], timeout=30, env=environ())
+    child.expect("go")
+    child.send("\x03")
+    text = ended(child)
+    assert child.exitstatus == 130
+    assert "aifix: interrupted after" in text
+    assert "host.interrupted" not in text
+
+
 def test_window_changes_reach_the_child() -> None:
     code = "import os, signal, time\nsignal.signal(signal.SIGWINCH, lambda *_: print('now', *os.get_terminal_size(), flush=True))\nprint('go', flush=True)\ntime.sleep(1)\ntime.sleep(1)"
     child = spawn("-q", "--", sys.executable, "-c", code)
