@@ -3,6 +3,7 @@
 #   make test     everything that a machine without a GPU can run
 #   make test-gpu  on a machine with a GPU: its tests, and NVML's answers recorded as a fixture
 #   make check    ruff and mypy
+#   make lab      every specimen that this machine can run, as a table, with a gigabyte of libraries that `make test` does without
 #   make docs     the handbook site, in build/handbook/site; a dead link or anything undocumented fails it
 #   make trust    what aifix withstands: fuzzing, worst cases, secrets, faults; writes docs/trust.md (TRUST_ARGS=--seconds 60)
 #   make bench    every performance figure, beside its yardstick (BENCH_ARGS=--short for a minute's worth)
@@ -18,7 +19,7 @@ PYTEST_ARGS ?= -n auto --dist loadgroup
 MARKS ?= not gpu and not thorough
 SOURCES := pyproject.toml hatch_build.py $(shell find src rules kb tui -type f -not -name '*.pyc' 2>/dev/null)
 
-.PHONY: lab-versions demo test test-gpu bench trust check format clean
+.PHONY: lab lab-versions demo test test-gpu bench trust check format clean
 
 demo: $(VENV)/.installed
 	@log=$$($(BIN)/python -m aifix.examples cuda-oom) && echo "$$ cat $$log | aifix" && \
@@ -43,6 +44,11 @@ bench: $(VENV)/.installed
 docs: $(VENV)/.docs
 	$(BIN)/python docs/generate.py build/handbook
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --clean -f build/handbook/mkdocs.yml
+
+# every specimen that this machine can run, with the libraries that CI does without (LAB_ARGS names some: make lab LAB_ARGS='hf serve')
+lab: $(VENV)/.test
+	$(PIP) --group lab-more
+	$(BIN)/aifix lab run -j 2 $(LAB_ARGS)
 
 # the specimens under the oldest torch, one in the middle and the newest (gigabytes are loaded); VERSIONS_ARGS names interpreters instead
 lab-versions: $(VENV)/.editable
