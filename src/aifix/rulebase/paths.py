@@ -114,7 +114,7 @@ def has_packs() -> bool:
             continue
         state += f"{folder} {changed.st_mtime_ns}\n"
         newest = max(newest, changed.st_mtime)
-    kept = os.path.join(cache_folder(), "packs-" + "".join(c if c.isalnum() else "_" for c in sys.prefix)[-80:])  # noqa: PTH118
+    kept = os.path.join(cache_folder(), "packs-" + "".join(c if c.isalnum() else "_" for c in sys.prefix)[-80:] + ".txt")  # noqa: PTH118
     try:
         with open(kept, encoding="utf-8", errors="surrogateescape") as stream:  # noqa: PTH123
             answer, _, seen = stream.read().partition("\n")
