@@ -56,13 +56,16 @@ def test_a_quota_of_cgroup_version_1(tmp_path: Path) -> None:
         ({"SLURM_GPUS_ON_NODE": "2", "CUDA_VISIBLE_DEVICES": "0,1,2,3"}, "gave this node's job 2 GPUs, and CUDA_VISIBLE_DEVICES=0,1,2,3 shows 4"),
         ({"SLURM_JOB_GPUS": "0,1,2"}, "gave this node's job 3 GPUs, and the driver shows 2"),
         ({}, "was given no GPU"),
-        ({"CUDA_VISIBLE_DEVICES": "", "SLURM_JOB_END_TIME": str(int(time.time()) - 5)}, "the job's time is over (Slurm)"),
-        ({"CUDA_VISIBLE_DEVICES": "", "SLURM_JOB_END_TIME": str(int(time.time()) + 245)}, "ends in 4 minutes"),
+        ({"CUDA_VISIBLE_DEVICES": "", "SLURM_JOB_END_TIME": "-5"}, "the job's time is over (Slurm)"),
+        ({"CUDA_VISIBLE_DEVICES": "", "SLURM_JOB_END_TIME": "245"}, "ends in 4 minutes"),
     ],
 )
 def test_what_slurm_was_asked_for_against_what_the_job_has(tmp_path: Path, environ: dict[str, str], part: str) -> None:
     files = {**V2, **STATUS, "/sys/fs/cgroup/memory.max": f"{8 * GIB}\n", "/proc/driver/nvidia/gpus/0000:01:00.0/information": ""}
-    found = looked(tree(tmp_path, files), {"SLURM_JOB_ID": "42", **environ}, nvml=Nvml("healthy"))
+    given = {"SLURM_JOB_ID": "42", **environ}
+    if "SLURM_JOB_END_TIME" in given:  # in seconds from now: the table is read when the tests are collected
+        given["SLURM_JOB_END_TIME"] = str(int(time.time()) + int(given["SLURM_JOB_END_TIME"]))
+    found = looked(tree(tmp_path, files), given, nvml=Nvml("healthy"))
     assert found.status == "confirmed"
     assert part in " ".join([found.summary, *found.evidence])
 

@@ -20,6 +20,12 @@ LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /
 VERSION = f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No environment lies beside these tests, as one may beside the checkout."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("text", "words", "settings", "activated"),
     [

@@ -14,6 +14,12 @@ from aifix.probes.producer import Producer
 LINUX = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No environment lies beside these tests, as one may beside the checkout."""
+    monkeypatch.chdir(tmp_path)
+
+
 def test_what_was_given_comes_first(bare: Path, tmp_path: Path) -> None:
     given = target.find(python=str(bare), environ={"VIRTUAL_ENV": str(tmp_path)})
     assert given.python == str(bare / "bin" / "python")
