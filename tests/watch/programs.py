@@ -126,7 +126,7 @@ resource.setrlimit(resource.RLIMIT_AS, (8 << 30, resource.RLIM_INFINITY))
 net = nn.Sequential(nn.Linear(64, 512), nn.ReLU(), nn.Linear(512, 1))
 optimizer = torch.optim.SGD(net.parameters(), lr=1e-4)
 losses = []
-for step in range(4000):
+for step in range(8000):
     loss = net(torch.randn(64, 64)).pow(2).mean()
     optimizer.zero_grad()
     loss.backward(retain_graph=True)
