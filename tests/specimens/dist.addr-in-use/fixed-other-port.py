@@ -21,5 +21,5 @@ port = 0  # any that is free
 dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=0, world_size=1)
 total = torch.ones(1)
 dist.all_reduce(total)
-print("total", int(total))
+print(f"total {int(total)}")
 dist.destroy_process_group()

@@ -9,5 +9,5 @@ with tempfile.TemporaryDirectory() as folder:
     dist.init_process_group("mpi", init_method=f"file://{folder}/store", rank=0, world_size=1)
     total = torch.ones(1)
     dist.all_reduce(total)
-    print("total", int(total))
+    print(f"total {int(total)}")
     dist.destroy_process_group()

@@ -11,7 +11,7 @@ def worker(rank):
     shard = SHARDS.get(rank)
     if shard is None:
         sys.exit(3)
-    print("samples", len(shard), flush=True)
+    print(f"samples {len(shard)}", flush=True)
 
 
 mp.start_processes(worker, nprocs=2, start_method="fork")

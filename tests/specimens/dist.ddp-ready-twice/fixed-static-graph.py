@@ -28,5 +28,5 @@ for step in range(2):
     optimizer.zero_grad()
     model(torch.rand(2, 4)).sum().backward()
     optimizer.step()
-print("steps", step + 1)
+print(f"steps {step + 1}")
 dist.destroy_process_group()

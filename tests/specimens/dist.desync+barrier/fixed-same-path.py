@@ -12,7 +12,7 @@ def worker(rank, store):
     dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=2)
     for step in range(2):
         dist.monitored_barrier(timeout=datetime.timedelta(seconds=30))
-    print("rank", rank, "is done", flush=True)
+    print(f"rank {rank} is done", flush=True)
     dist.destroy_process_group()
 
 

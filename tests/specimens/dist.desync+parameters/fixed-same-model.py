@@ -19,7 +19,7 @@ def worker(rank, store):
     classes = max(classes)
     model = DDP(nn.Linear(4, classes))
     nn.functional.cross_entropy(model(torch.rand(4, 4)), torch.tensor(LABELS[rank])).backward()
-    print("classes", classes, flush=True)
+    print(f"classes {classes}", flush=True)
     dist.barrier()
     dist.destroy_process_group()
 

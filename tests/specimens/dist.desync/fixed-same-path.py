@@ -14,7 +14,7 @@ def worker(rank, store):
     loss, weights = torch.ones(1), torch.ones(3)
     dist.all_reduce(loss)
     if rank == 0:
-        print("loss", float(loss), flush=True)
+        print(f"loss {float(loss)}", flush=True)
     dist.broadcast(weights, src=0)
     dist.destroy_process_group()
 

@@ -6,4 +6,4 @@ import os
 parser = argparse.ArgumentParser()
 parser.add_argument("--local_rank", type=int, default=0)
 arguments = parser.parse_args()
-print("local rank", arguments.local_rank, "of", os.environ["WORLD_SIZE"])
+print(f"local rank {arguments.local_rank} of {os.environ['WORLD_SIZE']}")

@@ -6,4 +6,4 @@ import torch
 
 local_rank = int(os.environ["LOCAL_RANK"])
 device = torch.device(f"cuda:{local_rank}" if torch.cuda.is_available() else "cpu")
-print("local rank", local_rank, "of", os.environ["WORLD_SIZE"])
+print(f"local rank {local_rank} of {os.environ['WORLD_SIZE']}")

@@ -15,7 +15,7 @@ def worker(rank, store):
         time.sleep(4)  # reads its shard
     total = torch.ones(1)
     dist.all_reduce(total)
-    print("total", int(total), flush=True)
+    print(f"total {int(total)}", flush=True)
     dist.destroy_process_group()
 
 

@@ -11,7 +11,7 @@ def worker(rank, port):
     dist.init_process_group("gloo", init_method=f"tcp://127.0.0.1:{port}", rank=rank, world_size=2, timeout=datetime.timedelta(seconds=30))
     total = torch.ones(1)
     dist.all_reduce(total)
-    print("total", int(total), flush=True)
+    print(f"total {int(total)}", flush=True)
     dist.destroy_process_group()
 
 
