@@ -25,50 +25,41 @@ def is_checkout() -> bool:
 
 def cache_folder() -> str:
     """Give the folder for compiled rules: AIFIX_CACHE, or the platform's cache folder."""
-    override = os.environ.get("AIFIX_CACHE")
-    if override:
-        return override
-    if sys.platform == "win32":
-        return os.path.join(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "aifix", "Cache")  # noqa: PTH111, PTH118
-    if sys.platform == "darwin":
-        return os.path.expanduser("~/Library/Caches/aifix")  # noqa: PTH111
-    return os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "aifix")  # noqa: PTH111, PTH118
+    return _folder("AIFIX_CACHE", ("LOCALAPPDATA", "aifix", "Cache"), "Caches/aifix", ("XDG_CACHE_HOME", "~/.cache"))
 
 
 def config_folder() -> str:
     """Give the user's configuration folder: AIFIX_CONFIG, or the platform's."""
-    override = os.environ.get("AIFIX_CONFIG")
-    if override:
-        return override
-    if sys.platform == "win32":
-        return os.path.join(os.environ.get("APPDATA") or os.path.expanduser("~"), "aifix")  # noqa: PTH111, PTH118
-    if sys.platform == "darwin":
-        return os.path.expanduser("~/Library/Application Support/aifix")  # noqa: PTH111
-    return os.path.join(os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config"), "aifix")  # noqa: PTH111, PTH118
+    return _folder("AIFIX_CONFIG", ("APPDATA", "aifix"), "Application Support/aifix", ("XDG_CONFIG_HOME", "~/.config"))
 
 
 def state_folder() -> str:
     """Give the folder for what must outlive a cache (backups of patched files): AIFIX_STATE, or the platform's."""
-    override = os.environ.get("AIFIX_STATE")
-    if override:
-        return override
-    if sys.platform == "win32":
-        return os.path.join(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "aifix", "State")  # noqa: PTH111, PTH118
-    if sys.platform == "darwin":
-        return os.path.expanduser("~/Library/Application Support/aifix/state")  # noqa: PTH111
-    return os.path.join(os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state"), "aifix")  # noqa: PTH111, PTH118
+    return _folder("AIFIX_STATE", ("LOCALAPPDATA", "aifix", "State"), "Application Support/aifix/state", ("XDG_STATE_HOME", "~/.local/state"))
 
 
 def data_folder() -> str:
     """Give the folder for what the user would miss (the history of incidents): AIFIX_HOME, or the platform's folder for data."""
-    override = os.environ.get("AIFIX_HOME")
-    if override:
-        return override
+    return _folder("AIFIX_HOME", ("LOCALAPPDATA", "aifix", "Data"), "Application Support/aifix", ("XDG_DATA_HOME", "~/.local/share"))
+
+
+def _folder(override: str, windows: tuple[str, ...], mac: str, xdg: tuple[str, str]) -> str:
+    """Give a folder of the user's: by our own variable, else where the platform keeps such.
+
+    Args:
+        override: our variable.
+        windows: the variable of the folder there, and the names below it.
+        mac: the path below ~/Library.
+        xdg: the variable elsewhere, and the folder where it is not set.
+    """
+    given = os.environ.get(override)
+    if given:
+        return given
     if sys.platform == "win32":
-        return os.path.join(os.environ.get("LOCALAPPDATA") or os.path.expanduser("~"), "aifix", "Data")  # noqa: PTH111, PTH118
+        return os.path.join(os.environ.get(windows[0]) or os.path.expanduser("~"), *windows[1:])  # noqa: PTH111, PTH118
     if sys.platform == "darwin":
-        return os.path.expanduser("~/Library/Application Support/aifix")  # noqa: PTH111
-    return os.path.join(os.environ.get("XDG_DATA_HOME") or os.path.expanduser("~/.local/share"), "aifix")  # noqa: PTH111, PTH118
+        return os.path.expanduser("~/Library/" + mac)  # noqa: PTH111
+    return os.path.join(os.environ.get(xdg[0]) or os.path.expanduser(xdg[1]), "aifix")  # noqa: PTH111, PTH118
 
 
 def history_file(given: str = "") -> str:
