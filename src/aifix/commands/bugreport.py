@@ -79,12 +79,11 @@ def _of_log(log: str, piped: bytes, *, python: str, active: bool) -> Bug | None:
 
 
 def _of_history(context: click.Context, kb: str, number: int | None) -> Bug | None:
-    from contextlib import contextmanager
 
     from aifix import kb as base
     from aifix.bugreport import remembered
 
-    with contextmanager(opened)(context, kb) as store:
+    with opened(context, kb) as store:
         number = number if number is not None else next((one.number for one in base.recent(store, 1)), 0)
         incident = base.get(store, number)
     if incident is None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from aifix.commands import options
 from aifix.commands.remember import memory_of
 from aifix.commands.report import note
 
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
 @click.option("--for", "other", metavar="ID", default="", help="A diagnosis other than the report's first.")
 @click.option("--file", "files", metavar="PATH", multiple=True, help="The file to patch, where the log does not name it.")
 @click.option("--force", is_flag=True, help="Apply although the file was saved after the log was made.")
-@click.option("--color/--no-color", "colour", default=None, help="Force colours on or off.")
-@click.option("--history/--no-history", default=True, help="Number the fixes as earlier failures order them, as the report does.")
-@click.option("--kb", metavar="FILE", default="", help="The file of the history; the user's own by default.")
+@options.COLOUR
+@options.history("Number the fixes as earlier failures order them, as the report does.")
 @click.pass_context
 def fix(
     context: click.Context,

@@ -7,16 +7,17 @@ from pathlib import Path
 
 import click
 
+from aifix.commands import options
 from aifix.commands.report import note
 
 
 @click.command()
 @click.argument("paths", nargs=-1, required=True, metavar="DIR|FILES...", type=click.Path(path_type=Path))
 @click.option("--prefix", metavar="TEXT", help="What stands before the rank in the files' names; found by itself.")
-@click.option("--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print the verdict.")
+@options.form("How to print the verdict.")
 @click.option("--verbose", "-v", is_flag=True, help="Show every rank, finding and fix.")
 @click.option("--exit-zero", is_flag=True, help="End with 0 even when the ranks disagree.")
-@click.option("--color/--no-color", "colour", default=None, help="Force colours on or off.")
+@options.COLOUR
 @click.pass_context
 def flight(
     context: click.Context, /, paths: tuple[Path, ...], prefix: str | None, form: str, *, verbose: bool, exit_zero: bool, colour: bool | None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sys
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from aifix.commands import options
 from aifix.commands.group import Sentences
 from aifix.commands.report import note
 
@@ -17,27 +19,13 @@ if TYPE_CHECKING:
     from aifix.show.stream import Display
 
 EMPTY = "the history is empty: nothing has failed yet"
-
-
-def placed(command: Any) -> Any:
-    """Add the option that names the history."""
-    return click.option("--kb", metavar="FILE", default="", help="The file of the history; the user's own by default.")(command)
-
-
-def formed(command: Any) -> Any:
-    """Add the options of printing."""
-    for option in (
-        click.option("--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print."),
-        click.option("--color/--no-color", "colour", default=None, help="Force colours on or off."),
-    ):
-        command = option(command)
-    return command
+PRINTING = options.together(options.form("How to print."), options.COLOUR)
 
 
 @click.group(cls=Sentences, invoke_without_command=True)
 @click.option("--number", "-n", "limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many to list.")
-@placed
-@formed
+@options.KB
+@PRINTING
 @click.pass_context
 def history(context: click.Context, /, *, limit: int, kb: str, form: str, colour: bool | None) -> None:
     """List the last failures; show, search, count, export, import or remove them.
@@ -54,14 +42,14 @@ def history(context: click.Context, /, *, limit: int, kb: str, form: str, colour
 @history.command()
 @click.argument("number", type=int, required=False)
 @click.option("--verbose", "-v", is_flag=True, help="All packages.")
-@placed
-@formed
+@options.KB
+@PRINTING
 @click.pass_context
 def show(context: click.Context, /, number: int | None, *, verbose: bool, kb: str, form: str, colour: bool | None) -> None:
     """Show everything that is known of failure N (by default the last one)."""
     from aifix import kb as base
 
-    with _opened(context, kb) as store:
+    with opened(context, kb) as store:
         number = number or next((one.number for one in base.recent(store, 1)), 0)
         incident = base.get(store, number)
         if incident is None:
@@ -80,8 +68,8 @@ def show(context: click.Context, /, number: int | None, *, verbose: bool, kb: st
 @history.command()
 @click.argument("text", nargs=-1, required=True)
 @click.option("--number", "-n", "limit", type=click.IntRange(min=1), default=20, show_default=True, help="How many to list.")
-@placed
-@formed
+@options.KB
+@PRINTING
 @click.pass_context
 def search(context: click.Context, /, text: tuple[str, ...], *, limit: int, kb: str, form: str, colour: bool | None) -> None:
     """List the failures whose message, facts, command, place or host hold all words; the last word may be cut."""
@@ -91,14 +79,14 @@ def search(context: click.Context, /, text: tuple[str, ...], *, limit: int, kb: 
 
 
 @history.command()
-@placed
-@formed
+@options.KB
+@PRINTING
 @click.pass_context
 def stats(context: click.Context, /, *, kb: str, form: str, colour: bool | None) -> None:
     """Draw what fails most, where and when, what it cost, and what helped."""
     from aifix import kb as base
 
-    with _opened(context, kb) as store:
+    with opened(context, kb) as store:
         figures = base.statistics(store)
     if form == "json":
         _json(figures)
@@ -112,7 +100,7 @@ def stats(context: click.Context, /, *, kb: str, form: str, colour: bool | None)
 @click.argument("numbers", type=int, nargs=-1)
 @click.option("--all", "everything", is_flag=True, help="Everything, and what it taught.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
-@placed
+@options.KB
 @click.pass_context
 def rm(context: click.Context, /, numbers: tuple[int, ...], *, everything: bool, yes: bool, kb: str) -> None:
     """Remove failures by number. What was said about their fixes still counts; --all removes that, too."""
@@ -124,7 +112,7 @@ def rm(context: click.Context, /, numbers: tuple[int, ...], *, everything: bool,
         if not sys.stdin.isatty():
             raise click.UsageError("--all removes the whole history; say so with --yes")
         click.confirm("Remove the whole history and everything that it taught?", abort=True)
-    with _opened(context, kb, writing=True) as store:
+    with opened(context, kb, writing=True) as store:
         removed = base.remove_all(store) if everything else base.remove(store, numbers)
     click.echo(f"{removed} removed")
     context.exit(0 if everything or removed == len(set(numbers)) else 1)
@@ -133,13 +121,13 @@ def rm(context: click.Context, /, numbers: tuple[int, ...], *, everything: bool,
 @history.command()
 @click.argument("file", default="-")
 @click.option("--outcomes", is_flag=True, help="Only which fix worked when: no texts, to be pooled by a team.")
-@placed
+@options.KB
 @click.pass_context
 def export(context: click.Context, /, file: str, *, outcomes: bool, kb: str) -> None:
     """Write the history to FILE ('-' is standard output), without secrets and names; `aifix history import` merges it elsewhere."""
     from aifix import kb as base
 
-    with _opened(context, kb) as store:
+    with opened(context, kb) as store:
         try:
             with click.open_file(file, "wb", atomic=file != "-") as stream:
                 for line in base.export(store, whole=not outcomes):
@@ -151,14 +139,14 @@ def export(context: click.Context, /, file: str, *, outcomes: bool, kb: str) -> 
 
 @history.command("import")
 @click.argument("file", metavar="FILE")
-@placed
+@options.KB
 @click.pass_context
 def import_(context: click.Context, /, file: str, *, kb: str) -> None:
     """Merge what `aifix history export` wrote ('-' is standard input). Doing so twice changes nothing."""
     from aifix import kb as base
     from aifix.kb.exchange import ExchangeError
 
-    with _opened(context, kb, writing=True) as store:
+    with opened(context, kb, writing=True) as store:
         try:
             with click.open_file(file, "rb") as stream:
                 merged = base.merge(store, stream, name="standard input" if file == "-" else file)
@@ -174,6 +162,7 @@ def import_(context: click.Context, /, file: str, *, kb: str) -> None:
 # ---------------------------------------------------------------- shared
 
 
+@contextmanager
 def opened(context: click.Context, path: str, *, writing: bool = False) -> Iterator[Store]:
     """Open the history for a command; what is wrong with it, also later, ends the command with one line and status 2."""
     from aifix import kb as base
@@ -189,16 +178,10 @@ def opened(context: click.Context, path: str, *, writing: bool = False) -> Itera
         context.exit(2)
 
 
-def _opened(context: click.Context, path: str, *, writing: bool = False) -> Any:
-    from contextlib import contextmanager
-
-    return contextmanager(opened)(context, path, writing=writing)
-
-
 def _list(context: click.Context, path: str, form: str, *, colour: bool | None, read: Callable[[Store], list[Incident]], empty: str) -> None:
     from aifix import kb as base
 
-    with _opened(context, path) as store:
+    with opened(context, path) as store:
         found = read(store)
         worked = {one.uid: next((outcome for outcome in base.outcomes(store, one.uid) if outcome.worked), None) for one in found}
     if form == "json":

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from aifix.commands import options
 from aifix.commands.group import Sentences
 from aifix.commands.report import note, tell
 
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from aifix.rulebase.base import Base
     from aifix.show.stream import Display
 
-FORMAT = click.option("--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print it.")
-COLOUR = click.option("--color/--no-color", "colour", default=None, help="Force colours on or off.")
 LIKE = 3
 """Names that are offered for one that is not there."""
 
@@ -36,8 +35,8 @@ def kb(context: click.Context) -> None:
 @click.argument("text", nargs=-1, required=True)
 @click.option("--most", "-n", type=click.IntRange(1, 100), default=10, show_default=True, help="How many to give at most.")
 @click.option("--only", type=click.Choice(["articles", "rules"]), default=None, help="Look for articles, or for rules, alone.")
-@FORMAT
-@COLOUR
+@options.form("How to print it.")
+@options.COLOUR
 @click.pass_context
 def search_handbook(context: click.Context, /, text: tuple[str, ...], most: int, only: str | None, form: str, *, colour: bool | None) -> None:
     """Find articles and rules by words, or by an error message; typing errors are forgiven. Ends with 1 when nothing is found."""
@@ -58,8 +57,8 @@ def search_handbook(context: click.Context, /, text: tuple[str, ...], most: int,
 
 @kb.command("show")
 @click.argument("name", metavar="NAME")
-@FORMAT
-@COLOUR
+@options.form("How to print it.")
+@options.COLOUR
 @click.pass_context
 def show_page(context: click.Context, /, name: str, form: str, *, colour: bool | None) -> None:
     """Show an article by its name, or the page of a rule by its id."""
@@ -94,8 +93,8 @@ def show_page(context: click.Context, /, name: str, form: str, *, colour: bool |
 
 @kb.command("list")
 @click.option("--topic", default="", help="Only articles on this topic.")
-@FORMAT
-@COLOUR
+@options.form("How to print it.")
+@options.COLOUR
 @click.pass_context
 def list_articles(context: click.Context, /, topic: str, form: str, *, colour: bool | None) -> None:
     """List all articles by topic (`aifix rules list` lists the rules)."""

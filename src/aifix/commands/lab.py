@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from aifix.commands import options
 from aifix.commands.group import Sentences
 from aifix.commands.report import note
 from aifix.lab import specimen as specimens
@@ -51,9 +52,9 @@ def _chosen(folder: Path | None, names: Sequence[str]) -> list[Specimen]:
 @FOLDER
 @click.option("--jobs", "-j", type=click.IntRange(1, 64), help="How many at a time; as many as processors, four at most.")
 @click.option("--gpu/--no-gpu", "gpu", default=None, help="Only those that need a GPU, or none of them.")
-@click.option("--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print the table.")
+@options.form("How to print the table.")
 @click.option("--verbose", "-v", is_flag=True, help="Show what the programs printed.")
-@click.option("--color/--no-color", "colour", default=None, help="Force colours on or off.")
+@options.COLOUR
 @click.pass_context
 def run(context: click.Context, /, names: tuple[str, ...], folder: Path | None, **given: Any) -> None:
     """Run specimens (by id or family, all by default): does each fail, is it diagnosed, does each fix end it?

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 import click
 
 from aifix import __version__
+from aifix.commands import options
 from aifix.commands.group import Sentences
 from aifix.commands.remember import file as remember_file
 from aifix.commands.remember import memory_of
 from aifix.commands.report import articles, emit, note, tell
 
-FORMATS = click.Choice(["text", "json", "sarif", "github"])
 HELP = """Pipe a run into aifix and read what killed it:
 
 \b
@@ -23,9 +23,6 @@ HELP = """Pipe a run into aifix and read what killed it:
 The input is copied to standard output untouched; the diagnosis goes to standard error.
 Exit status: 1 when a failure was seen, 0 when none was, 2 for bad usage or an unreadable file.
 """
-
-
-HISTORY = "Let earlier failures move the order of fixes; the pipe also remembers its own (see `aifix history`)."
 
 
 class Lazy(Sentences):
@@ -82,49 +79,11 @@ class Lazy(Sentences):
         self.write(formatter, ((name, command) for name, command in commands.items() if command is not None))
 
 
-def shared(command: Any) -> Any:
-    """Add the options that every printing command takes."""
-    for option in (
-        click.option("--format", "-f", "form", type=FORMATS, default="text", show_default=True, help="How to print the report."),
-        click.option("--quiet", "-q", is_flag=True, help="Print nothing when nothing failed."),
-        click.option("--verbose", "-v", is_flag=True, help="Print every line of proof and every fix."),
-        click.option("--exit-zero", is_flag=True, help="End with 0 even when a failure was seen."),
-        click.option("--color/--no-color", "colour", default=None, help="Force colours on or off."),
-    ):
-        command = option(command)
-    return command
-
-
-def remembering(command: Any) -> Any:
-    """Add the options of the history."""
-    for option in (
-        click.option(
-            "--history/--no-history",
-            "history",
-            default=True,
-            help=HISTORY,
-        ),
-        click.option("--kb", metavar="FILE", default="", help="The file of the history; the user's own by default."),
-    ):
-        command = option(command)
-    return command
-
-
-def probing(command: Any) -> Any:
-    """Add the options of looking at this machine."""
-    for option in (
-        click.option("--probe/--no-probe", "probe", default=None, help="Let this machine answer (the pipe does, a named file does not)."),
-        click.option("--python", metavar="PATH", default="", help="The interpreter of the failed run; found by itself in the pipe."),
-    ):
-        command = option(command)
-    return command
-
-
 @click.group(cls=Lazy, help=HELP, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, "-V", "--version", prog_name="aifix", message="%(prog)s %(version)s")
-@shared
-@probing
-@remembering
+@options.report
+@options.probing
+@options.remembering
 @click.option("--remember", is_flag=True, help="Remember the failure also where the pipe is fed from a file.")
 @click.option("--tui", is_flag=True, help="Read the pipe to its end, then open it in the terminal interface.")
 @click.pass_context
@@ -187,9 +146,9 @@ def _report(file: str, base: Any, probe: Any = None, memory: Any = None) -> Any:
 
 @cli.command()
 @click.argument("files", nargs=-1, required=True, metavar="FILE...")
-@shared
-@probing
-@remembering
+@options.report
+@options.probing
+@options.remembering
 @click.option("--remember", is_flag=True, help="Remember the failures of these logs (a file may come from anywhere, so this is not the default).")
 @click.pass_context
 def diagnose(
@@ -217,8 +176,8 @@ def diagnose(
 
 @cli.command()
 @click.argument("message", nargs=-1, required=True)
-@shared
-@remembering
+@options.report
+@options.remembering
 @click.pass_context
 def explain(context: click.Context, /, message: tuple[str, ...], *, history: bool, kb: str, **given: Any) -> None:
     """Explain one error message, given as an argument."""
@@ -238,9 +197,9 @@ def explain(context: click.Context, /, message: tuple[str, ...], *, history: boo
 
 @cli.command()
 @click.argument("file", default="-")
-@click.option("--color/--no-color", "colour", default=None, help="Force colours on or off.")
-@probing
-@remembering
+@options.COLOUR
+@options.probing
+@options.remembering
 @click.pass_context
 def why(context: click.Context, /, file: str, *, colour: bool | None, probe: bool | None, python: str, history: bool, kb: str) -> None:
     """Show how the diagnosis of a log came about: rule, signature, lines, facts, conditions, confidence."""

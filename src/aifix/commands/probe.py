@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from aifix.commands import options
 from aifix.commands.report import note
 from aifix.probes import registry
 
@@ -27,7 +28,7 @@ COLOURS = {"confirmed": "bold red", "refuted": "green", "inconclusive": "yellow"
 
 @click.command()
 @click.argument("names", nargs=-1, metavar="[NAME]...")
-@click.option("--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print the answers.")
+@options.form("How to print the answers.")
 @click.option("--list", "listing", is_flag=True, help="Explain every probe, and run none.")
 @click.option("--active", is_flag=True, help="Run the active probes too: they import torch, allocate, and run kernels.")
 @click.option("--python", metavar="PATH", default="", help="The interpreter, or the folder of its environment, to look at.")
@@ -43,7 +44,7 @@ COLOURS = {"confirmed": "bold red", "refuted": "green", "inconclusive": "yellow"
 @click.option("--optimizer", type=click.Choice(["adam", "adamw", "sgd", "none"]), default="adam", show_default=True, help="Whose state to count.")
 @click.option("--samples", type=int, default=2000, show_default=True, help="How many samples to read at most (data).")
 @click.option("--timeout", type=float, default=60.0, show_default=True, help="Seconds for each active probe.")
-@click.option("--color/--no-color", "colour", default=None, help="Force colours on or off.")
+@options.COLOUR
 @click.pass_context
 def probe(context: click.Context, /, names: tuple[str, ...], form: str, listing: bool, active: bool, **given: Any) -> None:  # noqa: FBT001
     """Check this machine, by probe (gpu.memory) or family (cuda, memory, health, dist, deps, data, host, numerics).
@@ -53,14 +54,14 @@ def probe(context: click.Context, /, names: tuple[str, ...], form: str, listing:
     if listing:
         _list(form, colour=given["colour"])
         return
-    options = _options(given)
+    asked = _options(given)
     try:
-        chosen = registry.select(names, active=active, given=options)
+        chosen = registry.select(names, active=active, given=asked)
     except registry.UnknownProbeError as error:
         _unknown(str(error.args[0]))
         context.exit(2)
     skipped = [one for one in registry.members(names) if one not in chosen] if names else []
-    target, found = _run(chosen, options, python=given["python"])
+    target, found = _run(chosen, asked, python=given["python"])
     if given["python"] and not target.known:
         note(target.how)
         context.exit(2)
@@ -73,12 +74,12 @@ def probe(context: click.Context, /, names: tuple[str, ...], form: str, listing:
 
 def _options(given: dict[str, Any]) -> dict[str, Any]:
     """Give what was asked for, under the names by which the registry knows the options."""
-    options: dict[str, Any] = {name: given[name] for name in ("batch", "optimizer", "samples", "timeout")}
+    asked: dict[str, Any] = {name: given[name] for name in ("batch", "optimizer", "samples", "timeout")}
     for name in ("node", "port", "dataset", "classes", "model", "shape", "paths", "library"):
         if given[name]:
-            options[name] = given[name]
-            options[OPTIONS.get(name, f"--{name}")] = given[name]
-    return options
+            asked[name] = given[name]
+            asked[OPTIONS.get(name, f"--{name}")] = given[name]
+    return asked
 
 
 def _unknown(name: str) -> None:
@@ -88,7 +89,7 @@ def _unknown(name: str) -> None:
     note(f"there is no probe {name}" + (f"; near: {', '.join(near)}" if near else "; `aifix probe --list` names all"))
 
 
-def _run(chosen: list[Probe], options: dict[str, Any], *, python: str) -> tuple[Target, list[tuple[Probe, Finding]]]:
+def _run(chosen: list[Probe], asked: dict[str, Any], *, python: str) -> tuple[Target, list[tuple[Probe, Finding]]]:
     from aifix.probes import run
     from aifix.probes import target as targets
     from aifix.probes.finding import Case
@@ -100,13 +101,13 @@ def _run(chosen: list[Probe], options: dict[str, Any], *, python: str) -> tuple[
         return api.rule_base().catalogues
 
     target = targets.find(python=python)
-    case = Case(Machine(target, catalogues=catalogues), options=options)
+    case = Case(Machine(target, catalogues=catalogues), options=asked)
     passive = [one for one in chosen if not one.active]
-    answers = dict(zip(passive, run.passive([(one, case) for one in passive], limit=NPM if options.get("node") else READING), strict=True))
+    answers = dict(zip(passive, run.passive([(one, case) for one in passive], limit=NPM if asked.get("node") else READING), strict=True))
     for one in chosen:
         if one.active:
             if sys.stderr.isatty():
-                note(f"{one.id} runs, for at most {options['timeout']:g} s")
+                note(f"{one.id} runs, for at most {asked['timeout']:g} s")
             answers[one] = run.one(one, case)
     return target, [(one, answers[one]) for one in chosen]
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from aifix.commands import options
 from aifix.commands.report import note, tell
 
 if TYPE_CHECKING:
@@ -29,10 +30,10 @@ Exit status: 1 when a failure was seen, 0 when none was, 2 for a path that canno
 @click.argument("paths", nargs=-1, required=True, metavar="DIR|FILE...")
 @click.option("--attempt", type=click.IntRange(min=0), metavar="N", default=None, help="Which start of a restarted job; the last one by default.")
 @click.option("--jobs", "-j", type=click.IntRange(min=1), metavar="N", default=None, help="Processes that read; as many as processors by default.")
-@click.option("--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print the report.")
+@options.form("How to print the report.")
 @click.option("--verbose", "-v", is_flag=True, help="Print a line for every rank, every line of proof and every fix.")
-@click.option("--exit-zero", is_flag=True, help="End with 0 even when a failure was seen.")
-@click.option("--color/--no-color", "colour", default=None, help="Force colours on or off.")
+@options.EXIT_ZERO
+@options.COLOUR
 @click.pass_context
 def ranks(
     context: click.Context,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 AT_ONCE = 0.25
 """Seconds within which a whole input came at once; a run that fails takes longer from the start of its interpreter."""
-NOT_REMEMBERED = "host.interrupted"
+INTERRUPTED = "host.interrupted"
 """Who ends a run by Ctrl-C has met no failure."""
 
 
@@ -156,7 +156,7 @@ def _here() -> str:
 
 
 def _is_wanted(report: Report) -> bool:
-    return not (report.diagnoses and report.diagnoses[0].id == NOT_REMEMBERED)
+    return not (report.diagnoses and report.diagnoses[0].id == INTERRUPTED)
 
 
 # ---------------------------------------------------------------- words

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from aifix.commands import options, supervised
 from aifix.commands.report import emit, note
 
 if TYPE_CHECKING:
@@ -18,25 +17,18 @@ if TYPE_CHECKING:
     from aifix.rerun.first import First
 
 
-@click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.command(context_settings=supervised.AS_IT_IS)
 @click.argument("command", nargs=-1, type=click.UNPROCESSED, metavar="[-- COMMAND...]")
 @click.option("--from", "origin", metavar="LOG", default="", help="The log of the run that failed: its diagnosis chooses the instruments.")
-@click.option("--kb", metavar="FILE", default="", help="The file of the history; the user's own by default.")
+@options.KB
 @click.option("--dry-run", "-n", is_flag=True, help="Only say what would be set.")
 @click.option("--with", "add", metavar="NAME", multiple=True, help="Use this instrument, too (may be repeated).")
 @click.option("--without", "leave_out", metavar="NAME", multiple=True, help="Do not use this one.")
 @click.option("--instruments", "listing", is_flag=True, help="List the instruments there are, and what each sets.")
-@click.option("--log", metavar="FILE", default="", help="Keep the output in a file.")
+@supervised.LOG
 @click.option("--keep", metavar="DIR", default="", help="A folder for what the instruments write (by default a temporary one).")
-@click.option("--stall", metavar="TIME", default="", help="When nothing is printed for so long (10m), say what the run does.")
-@click.option(
-    "--format", "-f", "form", type=click.Choice(["text", "json", "sarif", "github"]), default="text", show_default=True, help="How to report."
-)
-@click.option("--quiet", "-q", is_flag=True, help="Do not announce the instruments.")
-@click.option("--verbose", "-v", is_flag=True, help="Print every line of proof and every fix.")
-@click.option("--color/--no-color", "colour", default=None, help="Force colours on or off in the report.")
-@click.option("--probe/--no-probe", default=True, help="Let this machine answer after a failure.")
-@click.option("--python", metavar="PATH", default="", help="The interpreter of the run; found by itself.")
+@supervised.STALL
+@supervised.reporting("Do not announce the instruments.")
 @click.pass_context
 def rerun(
     context: click.Context,
@@ -73,7 +65,7 @@ def rerun(
     if unknown:
         raise click.UsageError(f"there is no instrument {unknown[0]!r}; aifix rerun --instruments lists them")
     command, first = _before(command, origin, kb)
-    options = {"format": given["form"], "quiet": False, "verbose": given["verbose"], "colour": given["colour"]}
+    shown = {"format": given["form"], "quiet": False, "verbose": given["verbose"], "colour": given["colour"]}
     try:
         folder = runner.new_folder(keep)
         prepared = again.prepare(command, first, folder=folder, add=add, leave_out=leave_out)
@@ -84,28 +76,16 @@ def rerun(
                 runner.clear(folder)
             return
         done = again.rerun(
-            prepared, first, log=given["log"], stall=_seconds(given["stall"]), probe=given["probe"], python=given["python"],
-            divert=given["form"] in {"json", "sarif"},
+            prepared, first, log=given["log"], stall=given["stall"], probe=given["probe"], python=given["python"],
+            divert=supervised.diverts(given["form"]),
         )  # fmt: skip
     except OSError as error:
         note(f"{error.filename or given['log'] or keep} cannot be written: {error.strerror or error}")
         context.exit(2)
-    _tell(done, prepared, first, options)
+    _tell(done, prepared, first, shown)
     if not keep and not done.written and done.sharpened is None:
         runner.clear(folder)  # of a failure the output is kept: it is named above
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed
-            stream.flush()
-    os._exit(done.outcome.status)  # at once, and without a thread that still waits for the terminal
-
-
-def _seconds(text: str) -> float:
-    from aifix.supervise.words import seconds
-
-    try:
-        return seconds(text) if text else 0.0
-    except ValueError as error:
-        raise click.UsageError(str(error)) from None
+    supervised.leave(done.outcome.status)
 
 
 def _before(command: tuple[str, ...], origin: str, kb: str) -> tuple[tuple[str, ...], First | None]:
@@ -168,14 +148,14 @@ def _announce(prepared: Prepared, first: First | None, *, dry_run: bool) -> None
         note("  puts a sitecustomize of its own first into PYTHONPATH, which runs yours afterwards; no file of the program changes")
 
 
-def _tell(done: Again, prepared: Prepared, first: First | None, options: dict[str, object]) -> None:
+def _tell(done: Again, prepared: Prepared, first: First | None, shown: dict[str, object]) -> None:
     """Say how the second run ended, and what both come to."""
     from aifix.rerun import runner
     from aifix.show.safe import sanitise
 
     outcome = done.outcome
     report = outcome.report
-    text = options["format"] == "text"
+    text = shown["format"] == "text"
     if report is None:  # it did not start
         return
     if any(instrument.inside for instrument in prepared.instruments) and not done.reached:
@@ -186,7 +166,7 @@ def _tell(done: Again, prepared: Prepared, first: First | None, options: dict[st
             note(f"with the instruments it ended well{before}")
             _changed_course(prepared)
         else:
-            emit(report, options)
+            emit(report, shown)
         return
     sharpened = done.sharpened
     told = sharpened.report.diagnoses[0].id if sharpened.report.diagnoses else ""
@@ -194,7 +174,7 @@ def _tell(done: Again, prepared: Prepared, first: First | None, options: dict[st
         note(f"it ended otherwise than before: with {told} instead of {first.ids[0]}")
     if text and outcome.unfinished:
         click.echo(err=True)
-    emit(sharpened.report, options, lines=outcome.lines, to_error=text)
+    emit(sharpened.report, shown, lines=outcome.lines, to_error=text)
     if text and sharpened.blame is not None:
         place = sharpened.blame
         code = f": {sanitise(place.source)}" if place.source else ""

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from aifix.commands.history import EMPTY, opened, placed
+from aifix.commands import options
+from aifix.commands.history import EMPTY, opened
 from aifix.commands.report import note
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 @click.option("--fix", metavar="ID", default="", help="The fix, by its id or its place in the list; 'own' for one that aifix did not name.")
 @click.option("--worked/--failed", "worked", default=None, help="Whether the failure went away by it.")
 @click.option("--note", "remark", metavar="TEXT", default="", help="A few words; alone they describe a fix of your own.")
-@placed
+@options.KB
 @click.pass_context
 def resolved(context: click.Context, /, number: int | None, *, fix: str, worked: bool | None, remark: str, kb: str) -> None:
     """Say which fix ended a failure, or did not: the order of fixes learns from it.
@@ -27,11 +28,9 @@ def resolved(context: click.Context, /, number: int | None, *, fix: str, worked:
     Without a number it is about the last failure of which nothing was said. On a terminal it asks for what is not given. Fixes that work
     move up when the same diagnosis is made again, in this project first.
     """
-    from contextlib import contextmanager
-
     from aifix import kb as base
 
-    with contextmanager(opened)(context, kb, writing=True) as store:
+    with opened(context, kb, writing=True) as store:
         incident = base.get(store, number) if number else base.unanswered(store)
         if incident is None:
             note(f"there is no failure {number} in the history" if number else EMPTY)

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from aifix.commands import remember
+from aifix.commands import remember, supervised
 from aifix.commands.report import emit, note
 
 if TYPE_CHECKING:
@@ -19,45 +16,17 @@ if TYPE_CHECKING:
 TELLING = 256 << 20
 """Bytes from which on the memory of a failed run is worth a word."""
 
-INTERRUPTED = "host.interrupted"
-SIGINT_STATUS = 130
 
-
-class Length(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic since click 8.2
-    """A length of time: 90s, 10m, 1h30m."""
-
-    name = "time"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Read it."""
-        from aifix.supervise.words import seconds
-
-        if isinstance(value, (int, float)):
-            return float(value)
-        try:
-            return seconds(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
-@click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.command(context_settings=supervised.AS_IT_IS)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
-@click.option("--log", metavar="FILE", default="", help="Keep the whole output in a file.")
-@click.option("--stall", type=Length(), metavar="TIME", default=0.0, help="When nothing is printed for so long (10m), say what the run does.")
+@supervised.LOG
+@supervised.STALL
 @click.option("--kill-stalled", is_flag=True, help="Then end it, too.")
 @click.option("--retry", type=click.IntRange(min=0), metavar="N", default=0, help="Start again up to N times when the failure is transient.")
 @click.option("--retry-hook", metavar="CMD", default="", help="A shell command to run before each restart; when it fails, there is none.")
 @click.option("--checkpoint-dir", metavar="DIR", default="", help="Tell the run its newest whole checkpoint in AIFIX_CHECKPOINT.")
-@click.option(
-    "--format", "-f", "form", type=click.Choice(["text", "json", "sarif", "github"]), default="text", show_default=True, help="How to report."
-)
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing of a run that ended well.")
-@click.option("--verbose", "-v", is_flag=True, help="Print every line of proof and every fix.")
-@click.option("--color/--no-color", "colour", default=None, help="Force colours on or off in the report.")
-@click.option("--probe/--no-probe", default=True, help="Let this machine answer after a failure.")
-@click.option("--python", metavar="PATH", default="", help="The interpreter of the run; found by itself.")
-@click.option("--history/--no-history", default=True, help="Remember failures and what ended them (see `aifix history`).")
-@click.option("--kb", metavar="FILE", default="", help="The file of the history; the user's own by default.")
+@supervised.reporting("Say nothing of a run that ended well.")
+@supervised.remembering
 @click.pass_context
 def run(
     context: click.Context,
@@ -88,18 +57,16 @@ def run(
     if given["retry_hook"] and not given["retry"]:
         raise click.UsageError("--retry-hook needs --retry N")
     keeps = remember.Supervised(command, {"history": history, "kb": kb, "quiet": quiet, "format": form, "python": given["python"]})
-    divert = form in {"json", "sarif"}
     try:
-        outcome = supervise(command, stall=stall, kill_stalled=kill_stalled, divert=divert, memory=keeps.memory, restarting=keeps.failed, **given)
+        outcome = supervise(
+            command, stall=stall, kill_stalled=kill_stalled, divert=supervised.diverts(form), memory=keeps.memory, restarting=keeps.failed, **given
+        )
     except OSError as error:
         note(f"{given['log']} cannot be written: {error.strerror or error}")
         context.exit(2)
     _tell(outcome, {"format": form, "quiet": quiet, "verbose": verbose, "colour": colour})
     keeps.ended(outcome)
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed
-            stream.flush()
-    os._exit(outcome.status)  # at once, and without a thread that still waits for the terminal
+    supervised.leave(outcome.status)
 
 
 def _tell(outcome: Outcome, options: dict[str, object]) -> None:
@@ -120,8 +87,7 @@ def _tell(outcome: Outcome, options: dict[str, object]) -> None:
         elif not text:
             emit(report, options)
         return
-    told = report.diagnoses[0].id if report.diagnoses else INTERRUPTED
-    if text and outcome.interrupted and outcome.status == SIGINT_STATUS and told == INTERRUPTED and not options["verbose"]:
+    if text and supervised.stopped_by_hand(outcome) and not options["verbose"]:
         note(f"interrupted after {took}; {outcome.lines:,} lines")
         return
     if text or options["format"] == "github":

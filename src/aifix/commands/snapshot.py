@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from aifix.commands import options
 from aifix.commands.report import note
 
 if TYPE_CHECKING:
@@ -16,10 +17,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file", metavar="FILE")
 @click.option("--html", metavar="PAGE", help="Write a page for the browser too: the timeline, and a flame graph of the peak.")
-@click.option("--format", "-f", "form", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How to print the verdict.")
+@options.form("How to print the verdict.")
 @click.option("--verbose", "-v", is_flag=True, help="Show more stacks, and every fix.")
 @click.option("--exit-zero", is_flag=True, help="End with 0 even when memory leaks or ran out.")
-@click.option("--color/--no-color", "colour", default=None, help="Force colours on or off.")
+@options.COLOUR
 @click.pass_context
 def snapshot(context: click.Context, /, file: str, html: str | None, form: str, *, verbose: bool, exit_zero: bool, colour: bool | None) -> None:
     """Read a CUDA memory snapshot: what stood at the peak and whose it was, what leaks, fragmentation.

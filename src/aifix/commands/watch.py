@@ -2,38 +2,26 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from aifix.commands import remember
+from aifix.commands import remember, supervised
 from aifix.commands.report import emit, note
-from aifix.commands.run import INTERRUPTED, SIGINT_STATUS, Length
 
 if TYPE_CHECKING:
     from aifix.watching.session import Watched
 
 
-@click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.command(context_settings=supervised.AS_IT_IS)
 @click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
 @click.option(
     "--budget", type=click.FloatRange(0.01, 50), metavar="PERCENT", default=0.5, show_default=True, help="Share of the time that samples may take."
 )
-@click.option("--log", metavar="FILE", default="", help="Keep the whole output in a file.")
-@click.option("--stall", type=Length(), metavar="TIME", default=0.0, help="When nothing is printed for so long (10m), say what the run does.")
-@click.option(
-    "--format", "-f", "form", type=click.Choice(["text", "json", "sarif", "github"]), default="text", show_default=True, help="How to report."
-)
-@click.option("--quiet", "-q", is_flag=True, help="Say nothing of a run that ended well without an alarm.")
-@click.option("--verbose", "-v", is_flag=True, help="Print every line of proof and every fix.")
-@click.option("--color/--no-color", "colour", default=None, help="Force colours on or off in the report.")
-@click.option("--probe/--no-probe", default=True, help="Let this machine answer after a failure.")
-@click.option("--python", metavar="PATH", default="", help="The interpreter of the run; found by itself.")
-@click.option("--history/--no-history", "history", default=True, help="Remember a failure, and what ended it (see `aifix history`).")
-@click.option("--kb", metavar="FILE", default="", help="The file of the history; the user's own by default.")
+@supervised.LOG
+@supervised.STALL
+@supervised.reporting("Say nothing of a run that ended well without an alarm.")
+@supervised.remembering
 @click.pass_context
 def watch(
     context: click.Context,
@@ -59,16 +47,13 @@ def watch(
 
     keeps = remember.Supervised(command, {"history": history, "kb": kb, "quiet": quiet, "format": form, "python": given["python"]})
     try:
-        watched = session.watch(command, budget=budget / 100, divert=form in {"json", "sarif"}, memory=keeps.memory, **given)
+        watched = session.watch(command, budget=budget / 100, divert=supervised.diverts(form), memory=keeps.memory, **given)
     except OSError as error:
         note(f"{error.filename or given['log']} cannot be written: {error.strerror or error}")
         context.exit(2)
     _tell(watched, {"format": form, "quiet": quiet, "verbose": verbose, "colour": colour})
     keeps.ended(watched.outcome)
-    for stream in (sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError, AttributeError):  # closed
-            stream.flush()
-    os._exit(watched.outcome.status)  # at once, and without a thread that still waits for the terminal
+    supervised.leave(watched.outcome.status)
 
 
 def _tell(watched: Watched, options: dict[str, object]) -> None:
@@ -84,8 +69,7 @@ def _tell(watched: Watched, options: dict[str, object]) -> None:
     text = options["format"] == "text"
     if outcome.unfinished and not (options["quiet"] and not report.failed):
         click.echo(err=True)
-    told = outcome.report.diagnoses[0].id if outcome.report.diagnoses else INTERRUPTED
-    stopped = outcome.interrupted and outcome.status == SIGINT_STATUS and told == INTERRUPTED
+    stopped = supervised.stopped_by_hand(outcome)
     if text and not (options["quiet"] and not report.failed):
         how = "ended well" if not outcome.status else "interrupted" if stopped else f"exit status {outcome.status}"
         note(f"{how} after {duration(outcome.seconds)}; {_measured(watched)}")
