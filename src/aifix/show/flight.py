@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from aifix.flight_recorder import words
-from aifix.show import terminal
-from aifix.show.layout import NARROWEST, Paint, counted, hang, hang_parts, name_ranks, signs_for
-from aifix.show.safe import fit_encoding, sanitise
+from aifix.show.layout import counted, hang, hang_parts, name_ranks
+from aifix.show.page import MARGIN, Page
+from aifix.show.safe import sanitise
 
 if TYPE_CHECKING:
     from aifix.flight_recorder.compare import Finding
     from aifix.flight_recorder.verdict import Flight
 
-MARGIN = "  "
 ROWS = 12
 """Rows of a finding's table; ranks that did the same share one."""
 FINDINGS = 4
@@ -33,25 +32,20 @@ def render(flight: Flight, *, width: int, colour: bool, verbose: bool = False, e
         verbose: show every rank, finding and fix.
         encoding: what the stream can print.
     """
-    page = _Page(flight, max(width, NARROWEST), Paint(colour=colour), encoding, verbose=verbose)
+    page = _Page(flight, width=width, colour=colour, verbose=verbose, encoding=encoding)
     page.head()
     page.findings()
     page.groups()
     page.skipped()
-    return fit_encoding("\n".join(page.out) + "\n", encoding)
+    return page.text()
 
 
-class _Page:
+class _Page(Page):
     """The lines as they are laid out."""
 
-    def __init__(self, flight: Flight, width: int, paint: Paint, encoding: str, *, verbose: bool) -> None:
+    def __init__(self, flight: Flight, *, width: int, colour: bool, verbose: bool, encoding: str) -> None:
+        super().__init__(width=width, colour=colour, verbose=verbose, encoding=encoding)
         self.flight = flight
-        self.width = width
-        self.paint = paint
-        self.encoding = encoding
-        self.signs = signs_for(encoding)
-        self.verbose = verbose
-        self.out: list[str] = []
 
     def head(self) -> None:
         """Say what was read."""
@@ -76,8 +70,7 @@ class _Page:
         """Show the findings, causes first, each with its diagnosis' fixes."""
         flight = self.flight
         diagnoses = iter(flight.diagnoses)
-        shown = flight.findings if self.verbose else flight.findings[:FINDINGS]
-        for number, finding in enumerate(shown):
+        for number, finding in enumerate(self.shown(flight.findings, FINDINGS)):
             self.out.append("")
             diagnosis = next(diagnoses, None) if finding.failed else None
             title = sanitise(finding.title)
@@ -90,12 +83,10 @@ class _Page:
                 self.out += ["", *hang(sanitise(finding.explanation), self.width, MARGIN)]
                 continue
             bare = msgspec.structs.replace(diagnosis, evidence=(), title=diagnosis.title)
-            lines = terminal.diagnosis_lines(
-                bare, source=flight.source, width=self.width, colour=self.paint.colour, verbose=self.verbose, encoding=self.encoding
-            )
-            self.out += ["", *lines]
-        if len(flight.findings) > len(shown):
-            self.out += ["", self.paint.dim(f"{len(flight.findings) - len(shown)} more with --verbose")]
+            self.diagnosis(bare, flight.source)
+        if len(self.shown(flight.findings, FINDINGS)) < len(flight.findings):
+            self.out.append("")
+        self.more(flight.findings, FINDINGS, margin="")
 
     def table(self, finding: Finding) -> None:
         """Show what each rank did; ranks that did the same share a row."""
@@ -106,27 +97,25 @@ class _Page:
             rows.setdefault((words.side_words(side), where, side.rank in finding.culprits), []).append(side.rank)
         self.out.append("")
         order = sorted(rows.items(), key=lambda row: (not row[0][2], row[1]))
-        for (what, where, blamed), ranks in order if self.verbose else order[:ROWS]:
+        for (what, where, blamed), ranks in self.shown(order, ROWS):
             name = name_ranks(ranks)
             head = f"{MARGIN}{name}: "
             lines = hang(sanitise(what), self.width, head, MARGIN * 3)
             self.out += [self.paint.strong(line) for line in lines] if blamed else lines
             if where:
                 self.out.append(self.paint.dim(f"{MARGIN * 3}at {sanitise(where)}"))
-        if len(order) > ROWS and not self.verbose:
-            self.out.append(self.paint.dim(f"{MARGIN}{len(order) - ROWS} more with --verbose"))
+        self.more(order, ROWS)
 
     def groups(self) -> None:
         """List the groups, where there is more than one."""
         groups = self.flight.groups
         if len(groups) < 2:
             return
-        self.out += ["", self.paint.strong(f"{MARGIN}groups")]
-        for group in groups if self.verbose else groups[:GROUPS]:
+        self.heading("groups")
+        for group in self.shown(groups, GROUPS):
             named = "" if group.told else " (members seen, not named by the dumps)"
-            self.out += hang(f"{sanitise(group.title)}: {name_ranks(group.members)}{named}", self.width, MARGIN, MARGIN * 2)
-        if len(groups) > GROUPS and not self.verbose:
-            self.out.append(self.paint.dim(f"{MARGIN}{len(groups) - GROUPS} more with --verbose"))
+            self.line(f"{group.title}: {name_ranks(group.members)}{named}")
+        self.more(groups, GROUPS)
 
     def skipped(self) -> None:
         """Name the files that were not read."""
@@ -134,9 +123,8 @@ class _Page:
         if not skipped:
             return
         self.out.append("")
-        for one in skipped if self.verbose else skipped[:SKIPPED]:
+        for one in self.shown(skipped, SKIPPED):
             self.out += [
                 self.paint.warn(line) for line in hang(f"not read: {sanitise(one.file)}: {sanitise(one.why)}", self.width, MARGIN, MARGIN * 2)
             ]
-        if len(skipped) > SKIPPED and not self.verbose:
-            self.out.append(self.paint.dim(f"{MARGIN}{len(skipped) - SKIPPED} more with --verbose"))
+        self.more(skipped, SKIPPED)

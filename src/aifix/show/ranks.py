@@ -6,7 +6,8 @@ import datetime as dt
 from typing import TYPE_CHECKING
 
 from aifix.show import terminal
-from aifix.show.layout import NARROWEST, Paint, counted, display_width, hang, hang_parts, name_ranks, signs_for
+from aifix.show.layout import counted, display_width, hang, hang_parts, name_ranks
+from aifix.show.page import MARGIN, Page
 from aifix.show.safe import fit_encoding, sanitise
 from aifix.supervise.words import duration, size
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 
     from aifix.ranklogs.nouns import Rank, RanksReport, Role, Straggler
 
-MARGIN = "  "
 ROWS = 16
 """Ranks up to which each has a line of its own; of more, those that did the same share one."""
 GROUPS = 24
@@ -44,12 +44,12 @@ def render(report: RanksReport, *, width: int, colour: bool, verbose: bool = Fal
         verbose: show every rank on a line of its own, all proof and all fixes.
         encoding: what the stream can print.
     """
-    page = _Page(report, max(width, NARROWEST), Paint(colour=colour), encoding, verbose=verbose)
+    page = _Page(report, width=width, colour=colour, verbose=verbose, encoding=encoding)
     page.verdict()
     page.ranks()
     page.rest()
     page.advice()
-    text = "\n".join(page.out) + "\n"
+    text = page.text()
     own = report.verdict.report
     if own is not None and report.verdict.ranks:
         speaker = "the launcher" if report.verdict.kind == "killed" else f"the log of rank {report.verdict.ranks[0]}"
@@ -58,18 +58,14 @@ def render(report: RanksReport, *, width: int, colour: bool, verbose: bool = Fal
     return fit_encoding(text, encoding)
 
 
-class _Page:
+class _Page(Page):
     """The lines as they are laid out."""
 
-    def __init__(self, report: RanksReport, width: int, paint: Paint, encoding: str, *, verbose: bool) -> None:
+    def __init__(self, report: RanksReport, *, width: int, colour: bool, verbose: bool, encoding: str) -> None:
+        super().__init__(width=width, colour=colour, verbose=verbose, encoding=encoding)
         self.report = report
-        self.width = width
-        self.paint = paint
-        self.signs = signs_for(encoding)
-        self.verbose = verbose
-        self.out: list[str] = []
         plain = self.signs.bar == "|"
-        self.line = "-" if plain else "─"
+        self.drawn = "-" if plain else "─"
         self.cut = "~" if plain else "…"
         self.marks: dict[Role, str] = {
             "first": self.signs.failed,
@@ -169,7 +165,7 @@ class _Page:
         left = round((min(firsts, default=start) - start) * scale)
         right = round((max(lasts) - start) * scale)
         left, right = max(0, min(left, width - 1)), max(0, min(right, width - 1))
-        return (" " * left + self.line * (right - left) + self.marks[role]).ljust(width)[:width]
+        return (" " * left + self.drawn * (right - left) + self.marks[role]).ljust(width)[:width]
 
     def rows(self) -> list[tuple[str, list[Rank], Role]]:
         """Give each rank a line, or those that did the same one together."""
@@ -216,7 +212,7 @@ class _Page:
     def advice(self) -> None:
         if not self.report.verdict.advice:
             return
-        self.out += ["", self.paint.strong(f"{MARGIN}next")]
+        self.heading("next")
         for number, text in enumerate(self.report.verdict.advice, start=1):
             self.out += hang(text, self.width, f"{MARGIN}{number}. ")
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aifix.memory_snapshot import words
-from aifix.show import terminal
-from aifix.show.layout import NARROWEST, Paint, counted, hang, hang_parts, signs_for
-from aifix.show.safe import fit_encoding, sanitise
+from aifix.show.layout import counted, hang, hang_parts
+from aifix.show.page import MARGIN, Page
+from aifix.show.safe import sanitise
 
 if TYPE_CHECKING:
     from aifix.memory_snapshot.verdict import Device, Snapshot
 
-MARGIN = "  "
 HOLDERS = 8
 BAR = 24
 POOLS = 6
@@ -28,30 +27,19 @@ def render(snapshot: Snapshot, *, width: int, colour: bool, verbose: bool = Fals
         verbose: show more stacks, and every fix.
         encoding: what the stream can print.
     """
-    page = _Page(snapshot, max(width, NARROWEST), Paint(colour=colour), encoding, verbose=verbose)
+    page = _Page(snapshot, width=width, colour=colour, verbose=verbose, encoding=encoding)
     for device in snapshot.devices:
         page.device(device)
     page.diagnoses()
-    return fit_encoding("\n".join(page.out).strip("\n") + "\n", encoding)
+    return page.text()
 
 
-class _Page:
+class _Page(Page):
     """The lines as they are laid out."""
 
-    def __init__(self, snapshot: Snapshot, width: int, paint: Paint, encoding: str, *, verbose: bool) -> None:
+    def __init__(self, snapshot: Snapshot, *, width: int, colour: bool, verbose: bool, encoding: str) -> None:
+        super().__init__(width=width, colour=colour, verbose=verbose, encoding=encoding)
         self.snapshot = snapshot
-        self.width = width
-        self.paint = paint
-        self.encoding = encoding
-        self.signs = signs_for(encoding)
-        self.verbose = verbose
-        self.out: list[str] = []
-
-    def line(self, text: str, first: str = MARGIN, rest: str = MARGIN * 2) -> None:
-        self.out += hang(sanitise(text), self.width, first, rest)
-
-    def heading(self, text: str) -> None:
-        self.out += ["", self.paint.strong(f"{MARGIN}{text}")]
 
     def device(self, device: Device) -> None:
         """Show one device."""
@@ -71,7 +59,7 @@ class _Page:
         self.pools(device)
         if device.leaks:
             self.heading("what never comes down")
-            for leak in device.leaks if self.verbose else device.leaks[:HOLDERS]:
+            for leak in self.shown(device.leaks, HOLDERS):
                 self.line(
                     f"{leak.kind}, {counted(leak.blocks, 'block')}, {words.place(leak.frames)}", f"{MARGIN}{words.size(leak.bytes):>11}  ", " " * 15
                 )
@@ -91,11 +79,9 @@ class _Page:
         if not device.holders:
             return
         self.heading("at the peak, by the line that allocated it")
-        shown = device.holders if self.verbose else device.holders[:HOLDERS]
-        for one in shown:
+        for one in self.shown(device.holders, HOLDERS):
             self.line(f"{one.kind}, {counted(one.blocks, 'block')}, {words.place(one.frames)}", f"{MARGIN}{words.size(one.bytes):>11}  ", " " * 15)
-        if len(device.holders) > len(shown):
-            self.out.append(self.paint.dim(f"{MARGIN}{len(device.holders) - len(shown)} more with --verbose"))
+        self.more(device.holders, HOLDERS)
 
     def reserve(self, device: Device) -> None:
         """Show how the reserve is cut up now."""
@@ -112,10 +98,9 @@ class _Page:
         if not device.pools:
             return
         self.heading("private pools (CUDA graphs, MemPool): nobody else can use their free memory")
-        for pool in device.pools if self.verbose else device.pools[:POOLS]:
+        for pool in self.shown(device.pools, POOLS):
             self.line(f"pool {pool.name}: {words.size(pool.cut.reserved)} reserved, {words.size(pool.cut.free)} of it free")
-        if len(device.pools) > POOLS and not self.verbose:
-            self.out.append(self.paint.dim(f"{MARGIN}{len(device.pools) - POOLS} more with --verbose"))
+        self.more(device.pools, POOLS)
 
     def diagnoses(self) -> None:
         """Show the diagnoses with their fixes."""
@@ -125,12 +110,4 @@ class _Page:
                 told = sanitise(diagnosis.explanation.partition("\n")[0])
                 self.out += hang(told, self.width, MARGIN)
                 continue
-            lines = terminal.diagnosis_lines(
-                diagnosis,
-                source=self.snapshot.source,
-                width=self.width,
-                colour=self.paint.colour,
-                verbose=self.verbose,
-                encoding=self.encoding,
-            )
-            self.out += ["", *lines]
+            self.diagnosis(diagnosis, self.snapshot.source)
