@@ -144,6 +144,16 @@ CASES: dict[str, tuple[dict[str, str], str, tuple[int, ...]]] = {
         "killed",
         (1,),
     ),
+    "one is silent, and the first to abort is one that waited for it": (
+        {
+            "rank_0.log": STEPS + WAITED,
+            "rank_1.log": STEPS,
+            "rank_2.log": STEPS + WAITED + "terminate called without an active exception\n",
+            "launcher.log": table([(0, -15, "SIGTERM"), (1, -15, "SIGTERM"), (2, -6, "SIGABRT")], first=2),
+        },
+        "frozen",
+        (1,),
+    ),
     "nothing failed": ({f"rank_{rank}.log": STEPS + "training finished\n" for rank in range(3)}, "healthy", ()),
 }
 

@@ -107,9 +107,17 @@ def _failed(drafts: Sequence[Draft], certainty: Certainty, why: list[str]) -> Ju
 
 
 def _by_signal(job: Job, drafts: dict[int, Draft], ends: dict[int, Death]) -> Judgement | None:
-    """A rank that a signal ended, as the launcher says: not one that the launcher itself ended because of another."""
+    """A rank that a signal ended, as the launcher says: not one that the launcher itself ended because of another.
+
+    Nor one that had complained of a peer: it aborted because of that, be it by a watchdog or by a thread that was still at work.
+    """
     del job
-    struck = {rank: death for rank, death in ends.items() if death.status is not None and _signal(death) not in {0, SIGTERM} and not death.forced}
+    followers = {rank for rank, draft in drafts.items() if draft.complaint in {"lost", "waited", "mismatch"}}
+    struck = {
+        rank: death
+        for rank, death in ends.items()
+        if death.status is not None and _signal(death) not in {0, SIGTERM} and not death.forced and rank not in followers
+    }
     if any(not death.first for death in struck.values()) and any(death.first for death in struck.values()):
         struck = {rank: death for rank, death in struck.items() if death.first}
     waiting = [draft.rank for draft in drafts.values() if draft.complaint == "waited"]
