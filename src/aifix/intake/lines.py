@@ -90,8 +90,10 @@ def is_progress(text: str) -> bool:
 
 def _utf8(data: bytes) -> bytes:
     """Windows PowerShell's `>` writes UTF-16."""
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        return data.decode("utf-16", "replace").encode("utf-8", "replace")
+    if b"\0" in data or data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        from aifix.intake.utf16 import narrow
+
+        return narrow(data)
     return data
 
 

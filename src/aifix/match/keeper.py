@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from aifix.match.scan import Hits
 
-WHOLE = 8 << 20
+WHOLE = 4 << 20
 """Bytes up to which the whole input is kept."""
 PAGE = 64 << 10
 """Bytes of a page, before it is rounded to a line end."""
@@ -19,12 +19,14 @@ READ = 256 << 10
 """Bytes of one read, and of a buffer that is full."""
 OVERLAP = 256
 """Bytes of an endless line that are searched again with what follows: no literal is longer."""
-FIRST_PAGES, LAST_PAGES = 24, 40
+FIRST_PAGES, LAST_PAGES = 16, 24
 """Pages with a rule's literal that are kept from the start and from the end, their neighbours among them."""
-FIRST_GATED, LAST_GATED = 8, 16
+FIRST_GATED, LAST_GATED = 6, 10
 """Likewise, pages that have no more than a gate word: a log may say `0 errors` on every line."""
 STRONG, GATED = 2, 1
 """How a page was hit: by a rule's literal, or by a gate word alone."""
+LOOK = 512
+"""Bytes at either end of a page that are looked at for a NUL: UTF-16 has one there."""
 ENDS = 256 << 10
 """Bytes at either end of a large input in which losses are looked at."""
 GATES = (
@@ -123,7 +125,10 @@ class Keeper:
         if self._find is None:
             self._find = self._finder()
         elif self._beside and self._worker is None:
-            self._worker = Worker(self._search)
+            try:
+                self._worker = Worker(self._search)
+            except RuntimeError:  # no thread can be started: a limit of processes is reached
+                self._beside = False
         lines = buffer.count(b"\n", begin, last)
         if self._worker is None:
             self._search(buffer, begin, last, lines)
@@ -140,6 +145,12 @@ class Keeper:
         ends.append(last)
         view = memoryview(buffer)
         hits = self._find(view, [0, *ends[1:]]) if self._find is not None else {}
+        for page in range(1, len(ends)):
+            start, end = ends[page - 1], ends[page]
+            if buffer.find(0, start, min(start + LOOK, end)) < 0 and buffer.find(0, max(start, end - LOOK), end) < 0:
+                continue
+            if hit := self._hit_of_wide(bytes(view[start:end])):
+                hits[page] = max(hit, hits.get(page, 0))
         if hits:
             self._hit = True
         if self._paging:
@@ -149,6 +160,11 @@ class Keeper:
         self._whole += last - begin
         if self._whole > WHOLE:
             self._begin_paging()
+
+    def _hit_of_wide(self, page: bytes) -> int:
+        """Search a page with NULs: Windows PowerShell writes two bytes a character."""
+        text = page.replace(b"\0", b"")
+        return self._find(memoryview(text), [0, len(text)]).get(1, 0) if text and self._find is not None else 0
 
     def _finder(self) -> "Hits":
         from aifix.match import scan
@@ -239,7 +255,7 @@ class Keeper:
         self._settle()
         if self._hit:
             return False
-        rest = bytes(self._view[: self._used])
+        rest = bytes(self._view[: self._used]).replace(b"\0", b"")  # two bytes a character: UTF-16
         if self._find is None:
             return bool(cores) and not stands(rest, cores) and not _stands_still(rest)
         if rest and self._find(memoryview(rest), [0, len(rest)]):
@@ -249,7 +265,8 @@ class Keeper:
         else:
             kept = [page for page, _ in self._pages]
         pages = -(-ENDS // PAGE)
-        return not _stands_still(b"".join(kept if len(kept) < 2 * pages else kept[:pages] + kept[-pages:]) + rest)
+        ends = b"".join(kept if len(kept) < 2 * pages else kept[:pages] + kept[-pages:])
+        return not _stands_still(ends.replace(b"\0", b"") + rest)
 
 
 class Worker:
