@@ -236,6 +236,21 @@ def test_a_traceback_logged_line_by_line_loses_the_place_of_the_log_call() -> No
     assert [text for text, _ in texts(raw)][1:] == ["Traceback (most recent call last):", '  File "a.py", line 1, in f', "    g()", "ValueError: x"]
 
 
+def test_a_traceback_logged_by_dynamo_loses_the_number_of_the_frame_too() -> None:
+    head = "W0815 22:53:17.219000 9155 torch/_dynamo/convert_frame.py:906] [0/0_1] "
+    raw = [
+        head + line
+        for line in ("WON'T CONVERT f", "Traceback (most recent call last):", '  File "a.py", line 1, in f', "    g()", "", "ValueError: x")
+    ]
+    assert [text for text, _ in texts(raw)][1:] == [
+        "Traceback (most recent call last):",
+        '  File "a.py", line 1, in f',
+        "    g()",
+        "",
+        "ValueError: x",
+    ]
+
+
 def test_the_prefix_is_kept() -> None:
     (line,) = prefixes.strip([Line(1, "2024-05-01T12:00:00Z trainer-1  | [rank2]: boom")])
     assert line.prefix + line.text == "2024-05-01T12:00:00Z trainer-1  | [rank2]: boom"

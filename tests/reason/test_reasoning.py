@@ -168,6 +168,27 @@ def test_the_same_failure_counts_when_the_run_does_not_end_well() -> None:
     assert diagnose("\n".join(RETRIED.splitlines()[:5]), OOM).diagnoses[0].id == "cuda.oom"
 
 
+CAUGHT = """
+[2023-11-29 22:29:33,093] torch._dynamo.convert_frame: [WARNING] Traceback (most recent call last):
+[2023-11-29 22:29:33,093] torch._dynamo.convert_frame: [WARNING]   File "/venv/lib/python3.10/site-packages/torch/_inductor/codecache.py", line 43, in f
+[2023-11-29 22:29:33,093] torch._dynamo.convert_frame: [WARNING]     raise Missing()
+[2023-11-29 22:29:33,093] torch._dynamo.convert_frame: [WARNING] Missing: CUDA out of memory. Tried to allocate 1.00 GiB
+step 41 | loss 2.30
+step 42 | loss 2.28
+"""
+
+
+def test_a_traceback_that_was_logged_as_a_warning_in_a_run_that_goes_on_is_a_hint() -> None:
+    report = diagnose(CAUGHT, OOM)
+    assert not report.failed
+    assert [hint.id for hint in report.hints] == ["cuda.oom"]
+
+
+def test_what_was_logged_as_a_warning_counts_where_the_run_ended_with_it() -> None:
+    assert diagnose(CAUGHT + "Aborted (core dumped)\n", OOM).diagnoses[0].id == "cuda.oom"
+    assert diagnose("\n".join(CAUGHT.splitlines()[:5]), OOM).diagnoses[0].id == "cuda.oom"
+
+
 OOMD = r"id: host.oom-killed" + "\nsignatures: [{pattern: 'systemd-oomd\\[\\d+\\]: Killed {unit:word} due to {reason:rest}'}]"
 
 

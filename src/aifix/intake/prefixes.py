@@ -92,7 +92,7 @@ _LOOKS_MESSAGE = lazy_re(r"\.(?:py|pyx|c|cc|cpp|cu|cuh|h|hpp|js|ts|tsx|rs|go|jav
 _DIGITS = lazy_re(r"\d+")
 _TRACE_INSIDE = '  File "'
 _TRACE_BODY = lazy_re(r"Traceback \(|[ ]+File \"|\[rank\d|[A-Za-z_.]+Error: ")
-_LOCATION = lazy_re(r"[\w./\\\-]+\.\w{1,4}:\d+\](?: |$)")
+_LOCATION = lazy_re(r"[\w./\\\-]+\.\w{1,4}:\d+\](?: (?:\[(?:!?\d+/\d+(?:_\d+)?|__\w+)\](?: |$)){0,2}|$)")  # and torch.compile's frame: [2/8]
 
 _BY_FIRST: dict[str, re.Pattern[str]] = {
     "[": _BRACKET,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aifix.lazy import lazy_re
-from aifix.match.ending import ended_well, tried_again
+from aifix.match.ending import ended_well, logged_as_warning, tried_again, went_on
 from aifix.match.regex import PatternError, compile_pattern
 from aifix.match.search import searcher
 
@@ -36,6 +36,7 @@ def fitting(hits: Iterable[Hit], document: Document, rules: Mapping[str, Rule]) 
                 or _warned(document.lines[hit.line], signature)
                 or (hit.line not in raised and _logged_as_harmless(document.lines[hit.line], signature))
                 or (well and hit.line not in raised and tried_again(document, hit.line))
+                or (logged_as_warning(document.lines[hit.line]) and went_on(document, hit.line))
             )
             kept.append(hit._replace(survived=survived))
     return kept

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from aifix.lazy import lazy_re
 
 if TYPE_CHECKING:
-    from aifix.model import Document
+    from aifix.model import Document, Line
 
 END = 5
 """Lines at the end of a log that tell how the run ended."""
@@ -21,6 +21,7 @@ _ILL = lazy_re(r"(?i)error|exception|fail|abort|kill|fatal|traceback|cannot|exit
 _NONE = lazy_re(
     r"(?i)\b(?:without|no|0|zero)(?: any)? (?:errors?|failures?|exceptions?|failed)\b|\b(?:errors?|failures?|failed)[ =:_-]{1,3}(?:0|none)\b"
 )
+_WARNS = lazy_re(r"\bWARN(?:ING)?\b|(?:^|[\s\]\[])W\d{4} \d\d:\d\d")
 _AGAIN = lazy_re(
     r"(?i)\bretr(?:y|ies|ying|ied)\b|try(?:ing)? again|recover|skipp(?:ed|ing)\b|continu(?:e|es|ing)\b|"
     r"reduc(?:ed|ing)|halv(?:ed|ing)|resum(?:e|ed|ing)\b"
@@ -37,6 +38,22 @@ def ended_well(document: Document, index: int) -> bool:
     after = [line.text for line in document.lines[index + 1 :] if line.text.strip()]
     last = [_NONE.sub("", text) for text in after[-END:]]
     return len(after) >= AFTER and any(_WELL.search(text) for text in last) and not any(_ILL.search(text) for text in last)
+
+
+def went_on(document: Document, index: int) -> bool:
+    """Tell whether a run that logged a warning went on: more was printed, and its last lines speak of no trouble.
+
+    Args:
+        document: the cleaned log.
+        index: a line that was logged as a warning.
+    """
+    after = [line for line in document.lines[index + 1 :] if line.text.strip() and not logged_as_warning(line)]
+    return len(after) >= AFTER and not any(_ILL.search(_NONE.sub("", line.text)) for line in after[-END:])
+
+
+def logged_as_warning(line: Line) -> bool:
+    """Tell whether the logger put the level of a warning before a line: what is fatal, nobody logs so."""
+    return bool(line.prefix) and _WARNS.search(line.prefix) is not None
 
 
 def tried_again(document: Document, index: int) -> bool:

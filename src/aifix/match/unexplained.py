@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aifix.match.ending import logged_as_warning, went_on
+
 if TYPE_CHECKING:
     from aifix.model import Document, Traceback
 
@@ -18,7 +20,7 @@ CONSEQUENCES = frozenset(
 
 
 def unexplained(document: Document, lines: set[int]) -> list[Traceback]:
-    """Give the tracebacks that nothing explains: no part of their chain is among the lines that were hit."""
+    """Give the tracebacks that nothing explains: no part of their chain is among the lines that were hit, and the run did not survive them."""
     chains: list[list[Traceback]] = []
     for traceback in document.tracebacks:
         if traceback.relation != "first" and chains:
@@ -29,5 +31,7 @@ def unexplained(document: Document, lines: set[int]) -> list[Traceback]:
     for chain in chains:
         if any(line in lines for traceback in chain for line in range(traceback.start, traceback.end)):
             continue
+        if logged_as_warning(document.lines[chain[-1].error]) and went_on(document, chain[-1].error):
+            continue  # caught, told as a warning, and survived
         left += [traceback for traceback in chain if traceback.kind and traceback.kind.rpartition(".")[2] not in CONSEQUENCES]
     return left
