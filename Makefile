@@ -6,7 +6,7 @@
 #   make lab      every specimen that this machine can run, as a table, with a gigabyte of libraries that `make test` does without
 #   make docs     the handbook site, in build/handbook/site; a dead link or anything undocumented fails it
 #   make trust    what aifix withstands: fuzzing, worst cases, secrets, faults; writes docs/trust.md (TRUST_ARGS=--seconds 60)
-#   make bench    every performance figure, beside its yardstick (BENCH_ARGS=--short for a minute's worth)
+#   make bench    every performance figure, beside its yardstick (BENCH_ARGS=--short for two minutes' worth)
 
 PYTHON ?= python3
 VENV := .venv

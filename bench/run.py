@@ -25,6 +25,8 @@ sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).resolve().parents
 
 import logs  # noqa: E402 - found beside this file
 import others  # noqa: E402
+import page  # noqa: E402
+import regress  # noqa: E402
 from measure import Place, first_byte, latency, paired  # noqa: E402
 
 from aifix.match.keeper import GATES  # noqa: E402
@@ -47,6 +49,8 @@ class Figure(NamedTuple):
     limit: float | None = None
     at_least: bool = False
     note: str = ""
+    cost: float | None = None
+    """What a regression is told by, lower is better: times the yardstick's processor time or memory; None where only the clock tells."""
 
     @property
     def kept(self) -> bool:
@@ -102,7 +106,8 @@ class Bench:
             one = partial(self.place.run, [self.aifix, *arguments], data)
             one()
             cost, _, cpu, wall = paired(one, bare, self.pairs)
-            self.add(Figure("start-up", name, "python3 -I -c pass", cpu, limit, note=f"by the clock {wall:.2f}, {cost.cpu * 1000:.1f} ms"))
+            note = f"by the clock {wall:.2f}, {cost.cpu * 1000:.1f} ms"
+            self.add(Figure("start-up", name, "python3 -I -c pass", cpu, limit, note=note, cost=cpu))
         tee = [self.python, "-I", "-c", TEE]
         ratios = [first_byte(self.place, [self.aifix, "-q"]) / first_byte(self.place, tee) for _ in range(3 * self.pairs)]
         self.add(Figure("start-up", "first byte", "bare Python tee", statistics.median(ratios), 1.3))
@@ -150,27 +155,37 @@ class Bench:
             note = f"by processor time {1 / cpu:.2f}; {size / mine.wall / 1e6:.0f} MB/s"
             self.add(Figure("stream", f"{kind}, {size // 1_000_000} MB", "cat", 1 / wall, cat, at_least=True, note=note))
             if kind in limits:
-                self.add(Figure("memory", f"{kind}, {size // 1_000_000} MB, peak", "32 MiB", mine.peak / 32, 1.0, note=f"{mine.peak:.1f} MiB"))
+                peak = mine.peak / 32
+                self.add(Figure("memory", f"{kind}, {size // 1_000_000} MB, peak", "32 MiB", peak, 1.0, note=f"{mine.peak:.1f} MiB", cost=peak))
             if kind == "healthy":
                 _, _, cpu, wall = paired(ours, partial(self.place.stream, ["tee", "/dev/null"], path), pairs)
                 self.add(Figure("stream", f"{kind}, {size // 1_000_000} MB", "tee", 1 / wall, note=f"by processor time {1 / cpu:.2f}"))
             if rg and kind in limits:
-                part = self._log(kind, min(size, 4_000_000 if self.short else 20_000_000))  # it does some MB a second
-                command = [rg, "--no-config", "--no-unicode", "-c", "-f", str(patterns), "--regex-size-limit", "2G", "--dfa-size-limit", "2G"]
-                fixed = [rg, "--no-config", "-F", "-c", "-f", str(literals)]
-                ours = partial(self.place.stream, [self.aifix, "-q", "--no-probe"], part)
-                empty = self.scratch / "empty"
-                empty.write_bytes(b"")
-                for name, what, goal in (("ripgrep, same patterns", command, searched), ("ripgrep -F, same literals", fixed, None)):
-                    compiling = self.place.stream(what, empty).cpu  # what it takes to compile them is not counted against it
-                    first, second, _, _ = paired(ours, partial(self.place.stream, what, part), 3)
-                    ratio = (second.cpu - compiling) / first.cpu
-                    note = f"{part.stat().st_size / max(second.cpu - compiling, 1e-3) / 1e6:.0f} MB/s"
-                    self.add(Figure("stream", f"{kind}, {part.stat().st_size // 1_000_000} MB", name, ratio, goal, at_least=True, note=note))
+                self._beside_ripgrep(rg, kind, patterns, literals, searched)
         small = self._log("healthy", 10_000_000)
         large = self._log("healthy", self.size)
         peaks = [max(self.place.stream([self.aifix, "-q", "--no-probe"], path).peak for _ in range(3)) for path in (small, large)]
-        self.add(Figure("memory", f"healthy, {self.size // 1_000_000} MB", "that of 10 MB", peaks[1] / peaks[0], 1.15, note=f"{peaks[0]:.1f} MiB"))
+        growth = peaks[1] / peaks[0]
+        self.add(Figure("memory", f"healthy, {self.size // 1_000_000} MB", "that of 10 MB", growth, 1.15, note=f"{peaks[0]:.1f} MiB", cost=growth))
+
+    def _beside_ripgrep(self, rg: str, kind: str, patterns: Path, literals: Path, searched: float | None) -> None:
+        """Measure what ripgrep takes for the same patterns, and for the same literals; what it takes to compile them is not counted against it."""
+        regexes = [rg, "--no-config", "--no-unicode", "-c", "-f", str(patterns), "--regex-size-limit", "2G", "--dfa-size-limit", "2G"]
+        fixed = [rg, "--no-config", "-F", "-c", "-f", str(literals)]
+        empty = self.scratch / "empty"
+        empty.write_bytes(b"")
+        for name, command, size, goal in (
+            ("ripgrep, same patterns", regexes, 4_000_000 if self.short else 20_000_000, searched),  # it does some MB a second
+            ("ripgrep -F, same literals", fixed, 20_000_000, None),
+        ):
+            path = self._log(kind, size)
+            ours = partial(self.place.stream, [self.aifix, "-q", "--no-probe"], path)
+            compiling = statistics.median(self.place.stream(command, empty).cpu for _ in range(3))
+            first, second, _, _ = paired(ours, partial(self.place.stream, command, path), 5)
+            took = max(second.cpu - compiling, 1e-3)
+            note = f"{path.stat().st_size / took / 1e6:.0f} MB/s"
+            ratio = took / first.cpu
+            self.add(Figure("stream", f"{kind}, {size // 1_000_000} MB", name, ratio, goal, at_least=True, note=note, cost=1 / ratio))
 
     def latencies(self) -> None:
         """Measure how long a line takes."""
@@ -196,7 +211,8 @@ class Bench:
                 )
             )
         for (size, _), (before, _), more, less in zip(cases[1:], cases, costs[1:], costs, strict=False):
-            self.add(Figure("diagnosis", f"{size // before} times the log", "the log's growth", more / less / (size / before), 1.0))
+            growth = more / less / (size / before)
+            self.add(Figure("diagnosis", f"{size // 1_000_000} MB for {before // 1_000_000}", "the log's growth", growth, 1.0, cost=growth))
         many = self.scratch / "tracebacks.log"
         if not many.exists():
             many.write_bytes(b"".join(logs.FAILURE.replace(b"1.50", b"%d.50" % number) for number in range(10_000)))
@@ -235,35 +251,80 @@ def install(folder: Path) -> Path:
     return folder / "env"
 
 
+def measure(bench: Bench, parts: list[str], baseline: dict[str, float]) -> list[regress.Regression]:
+    """Measure; what seems to have become worse than the baseline is measured again, twice at most, and its best figure counts.
+
+    Raises:
+        LookupError: the baseline is of no use.
+    """
+    for part in parts:
+        getattr(bench, part)()
+    runs = [comparable(bench.figures)]
+    for _ in range(2 if baseline else 0):
+        worse = regress.regressions(regress.best(runs), baseline)
+        if not worse:
+            return []
+        again = {one.figure.group for one in worse}
+        before, bench.figures = bench.figures, []
+        for part in parts:
+            if again & GROUPS[part]:
+                getattr(bench, part)()
+        runs.append(comparable(bench.figures))
+        bench.figures = before
+    return regress.regressions(regress.best(runs), baseline) if baseline else []
+
+
+PARTS = ("start_up", "latencies", "streams", "diagnoses", "others")
+GROUPS = {"start_up": {"start-up"}, "latencies": {"latency"}, "streams": {"stream", "memory"}, "diagnoses": {"diagnosis"}, "others": {"others"}}
+"""The groups of figures that each part measures."""
+
+
+def comparable(figures: list[Figure]) -> list[regress.Measured]:
+    """Give the figures that do not hang on what else the machine does."""
+    return [regress.Measured(one.group, f"{one.name} / {one.yardstick}", one.cost) for one in figures if one.cost is not None]
+
+
 def main() -> int:
-    """Measure, print, write; 1 when a limit was missed."""
+    """Measure, print, write; 1 when a limit was missed, or with `--against` when a figure has become worse."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--short", action="store_true", help="a minute's worth, for CI")
+    parser.add_argument("--short", action="store_true", help="two minutes' worth, for CI")
     parser.add_argument("--size", type=int, default=0, help="bytes of the large logs (1 GB; 60 MB with --short)")
     parser.add_argument("--installed", type=Path, help="an environment with aifix; one is made by default")
-    parser.add_argument("--only", default="", help="start_up, streams, latencies, diagnoses or others, by commas")
+    parser.add_argument("--only", default="", help=f"{', '.join(PARTS)}, by commas")
     parser.add_argument("--target", default="", help="a Python with torch, for the checks of its environment; the running one by default")
     parser.add_argument("--json", type=Path, default=ROOT / "bench" / "results.json", help="where the figures go")
+    parser.add_argument("--page", type=Path, help="where a page for the handbook goes (docs/speed.md)")
     parser.add_argument("--scratch", type=Path, help="where the logs go (3 GB for the long form); a temporary folder by default")
+    parser.add_argument(
+        "--against", type=Path, help="a baseline (bench/baseline.json): end with 1 when a ratio of processor time or memory has become worse"
+    )
+    parser.add_argument("--accept", type=Path, help="write these figures as a baseline")
     options = parser.parse_args()
     scratch = options.scratch or Path(tempfile.mkdtemp(prefix="aifix-bench-"))
     scratch.mkdir(parents=True, exist_ok=True)
     try:
+        baseline = regress.read(options.against) if options.against else {}
         env = options.installed or install(scratch)
-        bench = Bench(
-            env.resolve(), scratch, short=options.short, size=options.size or (60_000_000 if options.short else 1_000_000_000), target=options.target
-        )
-        for part in options.only.split(",") if options.only else ("start_up", "latencies", "streams", "diagnoses", "others"):
-            getattr(bench, part)()
+        size = options.size or (60_000_000 if options.short else 1_000_000_000)
+        bench = Bench(env.resolve(), scratch, short=options.short, size=size, target=options.target)
+        worse = measure(bench, options.only.split(",") if options.only else list(PARTS), baseline)
+    except (OSError, ValueError, LookupError) as error:
+        parser.error(str(error))
     finally:
         if not options.scratch:
             shutil.rmtree(scratch, ignore_errors=True)
     about = {"python": platform.python_version(), "system": platform.platform(), "processors": os.cpu_count(), "short": options.short}
-    figures = [{**figure._asdict(), "kept": figure.kept} for figure in bench.figures]
-    options.json.write_text(json.dumps({"about": about, "figures": figures}, indent=1) + "\n", "utf-8")
+    results = {"about": about, "figures": [{**figure._asdict(), "kept": figure.kept} for figure in bench.figures]}
+    options.json.write_text(json.dumps(results, indent=1) + "\n", "utf-8")
+    if options.page:
+        options.page.write_text(page.page(results), "utf-8")
+    if options.accept:
+        regress.write(options.accept, regress.best([comparable(bench.figures)]))
     missed = [figure for figure in bench.figures if not figure.kept]
     print(f"{len(bench.figures)} figures, {len(missed)} missed; written to {options.json}")
-    return 1 if missed else 0
+    for one in worse:
+        print(f"worse than the baseline: {one}")
+    return int(bool(worse if options.against else missed))
 
 
 if __name__ == "__main__":
