@@ -63,10 +63,11 @@ def _of_log(log: str, piped: bytes, *, python: str, active: bool) -> Bug | None:
     from aifix import api
     from aifix.bugreport import collect
     from aifix.intake import document as intake
+    from aifix.intake import packed
     from aifix.probes import target as targets
 
     try:
-        document = intake.read([(1, piped)]) if log == "-" else api.read_file(log)
+        document = intake.read([(1, packed.unpacked(piped))]) if log == "-" else api.read_file(log)
     except OSError as error:
         note(f"{log} cannot be read: {error.strerror or error}")
         return None

@@ -10,7 +10,7 @@ import click
 
 from aifix.commands import options
 from aifix.commands.remember import memory_of
-from aifix.commands.report import note
+from aifix.commands.report import note, rule_base
 
 if TYPE_CHECKING:
     from aifix.fixes.patch import Patch
@@ -85,16 +85,17 @@ def _told(number: str, log: str) -> tuple[str, str]:
 def _read(log: str, memory: Memory | None) -> tuple[Document, Report] | None:
     from aifix import api
     from aifix.intake import document as intake
+    from aifix.intake import packed
 
     try:
-        document = intake.read(sys.stdin.buffer.read()) if log == "-" else api.read_file(log)
+        document = intake.read(packed.unpacked(sys.stdin.buffer.read())) if log == "-" else api.read_file(log)
     except OSError as error:
         note(f"{log} cannot be read: {error.strerror or error}")
         return None
     if log == "-" and not document.lines:
         note("no diagnosis is stored yet: name the log, as `aifix fix 1 train.log`, or pipe it in")
         return None
-    report = api.diagnose_document(document, memory=memory)  # with it the fixes have the numbers of the report
+    report = api.diagnose_document(document, base=rule_base(), memory=memory)  # with it the fixes have the numbers of the report
     if memory is not None:
         memory.tell()
     return document, report

@@ -9,7 +9,7 @@ import click
 
 from aifix.commands import options
 from aifix.commands.group import Sentences
-from aifix.commands.report import note, tell
+from aifix.commands.report import note
 
 if TYPE_CHECKING:
     from aifix.kb.articles import Article, Articles
@@ -115,7 +115,8 @@ def _articles() -> Articles:
     from aifix.kb import articles
 
     found = articles.load()
-    tell(found.messages)
+    for message in found.messages:
+        note(message)
     return found
 
 

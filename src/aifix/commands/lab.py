@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from aifix.lab.specimen import Specimen
+    from aifix.rulebase.base import Base
 
 FOLDER = click.option("--specimens", "folder", type=click.Path(path_type=Path), metavar="DIR", help="Their folder; tests/specimens here or above.")
 
@@ -26,6 +27,18 @@ FOLDER = click.option("--specimens", "folder", type=click.Path(path_type=Path), 
 @click.group(cls=Sentences)
 def lab() -> None:
     """Run specimens: programs that really fail, and their fixes."""
+
+
+def _rules() -> Base:
+    """Give the rule base; where a rule cannot be read nothing is proven, and the command ends with 2."""
+    from aifix import api
+
+    base = api.rule_base()
+    for problem in base.problems:
+        note(problem)
+    if base.problems:
+        raise click.exceptions.Exit(2)
+    return base
 
 
 def _chosen(folder: Path | None, names: Sequence[str]) -> list[Specimen]:
@@ -66,6 +79,7 @@ def run(context: click.Context, /, names: tuple[str, ...], folder: Path | None, 
     from aifix.show.layout import Paint
     from aifix.show.stream import display_of
 
+    _rules()
     chosen = [one for one in _chosen(folder, names) if given["gpu"] is None or one.form.gpu == given["gpu"]]
     try:
         target = environment.describe(_interpreter(given["python"]), chosen)
@@ -117,10 +131,9 @@ def list_specimens(names: tuple[str, ...], folder: Path | None) -> None:
 @click.pass_context
 def new(context: click.Context, /, rule_id: str, folder: Path | None) -> None:
     """Begin a specimen for a diagnosis: a program, a fixed one, and specimen.yaml."""
-    from aifix import api
     from aifix.lab.scaffold import scaffold
 
-    base = api.rule_base()
+    base = _rules()
     named = rule_id.partition("+")[0]
     if named not in base:
         note(f"there is no rule {named}; `aifix rules list` names all")
@@ -150,7 +163,6 @@ def figures(context: click.Context, /, names: tuple[str, ...], folder: Path | No
 
     Exit status: 1 when a claim does not hold, else 0.
     """
-    from aifix import api
     from aifix.lab import environment
     from aifix.lab import figures as measuring
     from aifix.lab.running import Runner
@@ -161,7 +173,7 @@ def figures(context: click.Context, /, names: tuple[str, ...], folder: Path | No
         context.exit(2)
     try:
         chosen = measuring.load_chosen(place, names)
-        measuring.check(chosen, api.rule_base())
+        measuring.check(chosen, _rules())
         target = environment.describe(_interpreter(given["python"]), [])
     except (specimens.SpecimenError, environment.NoTargetError) as error:
         note(str(error))

@@ -12,7 +12,7 @@ from aifix.commands import options
 from aifix.commands.group import Sentences
 from aifix.commands.remember import file as remember_file
 from aifix.commands.remember import memory_of
-from aifix.commands.report import articles, emit, note, tell
+from aifix.commands.report import articles, emit, note, rule_base
 
 HELP = """Pipe a run into aifix and read what killed it:
 
@@ -106,14 +106,6 @@ def _options(**given: Any) -> dict[str, object]:
     return {"format": given["form"], **{name: given[name] for name in ("quiet", "verbose", "exit_zero", "colour")}}
 
 
-def _base() -> Any:
-    from aifix import api
-
-    base = api.rule_base()
-    tell(base.messages)
-    return base
-
-
 def _probing(file: str, *, probe: bool | None, python: str) -> Any:
     """Say how to look at this machine; None when it is not to be looked at. A file may come from anywhere."""
     import os
@@ -128,10 +120,11 @@ def _probing(file: str, *, probe: bool | None, python: str) -> Any:
 def _report(file: str, base: Any, probe: Any = None, memory: Any = None) -> Any:
     """Diagnose one file ('-' is standard input); a file that cannot be read ends with 2 and one line."""
     from aifix import api
+    from aifix.intake import packed
 
     try:
         if file == "-":
-            return api.diagnose_blocks([(1, sys.stdin.buffer.read())], base=base, probe=probe, memory=memory)
+            return api.diagnose_blocks([(1, packed.unpacked(sys.stdin.buffer.read()))], base=base, probe=probe, memory=memory)
         return api.diagnose_file(file, base=base, probe=probe, memory=memory)
     except IsADirectoryError:
         note(f"{file} is a directory; name the log files in it, as {file.rstrip('/')}/*.log")
@@ -142,6 +135,15 @@ def _report(file: str, base: Any, probe: Any = None, memory: Any = None) -> Any:
     except OSError as error:
         note(f"{file} cannot be read: {error.strerror or error}")
     return None
+
+
+def _is_empty(file: str) -> bool:
+    import os
+
+    try:
+        return os.path.isfile(file) and not os.path.getsize(file)
+    except OSError:
+        return False
 
 
 @cli.command()
@@ -155,7 +157,7 @@ def diagnose(
     context: click.Context, /, files: tuple[str, ...], *, probe: bool | None, python: str, history: bool, kb: str, remember: bool, **given: Any
 ) -> None:
     """Diagnose log files ('-' reads standard input)."""
-    base = _base()
+    base = rule_base()
     memory = memory_of({"history": history, "kb": kb}, again=True)
     status = 0
     for file in files:
@@ -167,6 +169,10 @@ def diagnose(
             from aifix.show.safe import sanitise
 
             click.echo(f"\n== {sanitise(file)}")
+        if not report.failed and given["form"] == "text" and _is_empty(file):
+            if not given["quiet"]:
+                note(f"{file} is empty: nothing was written into it")
+            continue
         done = emit(report, _options(**given))
         if memory is not None:
             remember_file(report, memory, wanted=remember, python=python)
@@ -185,7 +191,7 @@ def explain(context: click.Context, /, message: tuple[str, ...], *, history: boo
 
     memory = memory_of({"history": history, "kb": kb}, again=True)
     text = " ".join(message)
-    report = api.diagnose_text(text, genre="log", base=_base(), memory=memory)
+    report = api.diagnose_text(text, genre="log", base=rule_base(), memory=memory)
     if memory is not None:
         memory.tell()
     if not report.failed and given["form"] == "text":
@@ -210,7 +216,7 @@ def why(context: click.Context, /, file: str, *, colour: bool | None, probe: boo
     from aifix.show.why import render_why
 
     memory = memory_of({"history": history, "kb": kb}, again=True)
-    report = _report(file, _base(), _probing(file, probe=probe, python=python), memory)
+    report = _report(file, rule_base(), _probing(file, probe=probe, python=python), memory)
     if memory is not None:
         memory.tell()
     if report is None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aifix.commands import options
-from aifix.commands.report import note, tell
+from aifix.commands.report import note, rule_base
 
 if TYPE_CHECKING:
     from aifix.ranklogs.nouns import RanksReport
@@ -48,11 +48,9 @@ def ranks(
     colour: bool | None,
 ) -> None:
     """Read the logs of a job's ranks together."""
-    from aifix import api
     from aifix.ranklogs import ranks as read
 
-    base = api.rule_base()
-    tell(base.messages)
+    base = rule_base()
     try:
         report = read(paths, base=base, attempt=attempt, jobs=jobs)
     except FileNotFoundError as error:

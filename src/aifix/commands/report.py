@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from aifix.match.keeper import Keeper
     from aifix.model import Diagnosis, Report, Unknown
     from aifix.pipe import Watch
+    from aifix.rulebase.base import Base
 
 
 def report_blocks(keeper: Keeper, options: dict[str, object], watch: Watch | None = None) -> int:
@@ -20,8 +21,7 @@ def report_blocks(keeper: Keeper, options: dict[str, object], watch: Watch | Non
     from aifix import api
     from aifix.commands import remember
 
-    base = api.rule_base()
-    tell(base.messages)
+    base = rule_base()
     probing = None
     if watch is not None and options.get("probe"):
         from aifix.probes.probing import Probing
@@ -54,10 +54,14 @@ def _kept_in() -> str:
     return path.removeprefix(here)
 
 
-def tell(messages: tuple[str, ...]) -> None:
-    """Say what was wrong with the user's rules, a line each, on standard error."""
-    for message in messages:
+def rule_base() -> Base:
+    """Give the rule base; what is to be said of the user's rules is said, a line each, on standard error."""
+    from aifix import api
+
+    base = api.rule_base()
+    for message in base.messages:
         note(message)
+    return base
 
 
 def note(message: str) -> None:
@@ -67,6 +71,16 @@ def note(message: str) -> None:
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):
         close_quietly(2)
+
+
+def refuse_packed(head: bytes) -> bool:
+    """Say that the input is compressed, where its first bytes tell so; false where they are those of a text."""
+    from aifix.intake import packed
+
+    kind = packed.form(head)
+    if kind:
+        note(f"the input is compressed with {kind}, so nothing in it was read: {packed.TOOLS[kind]} FILE | aifix, or: aifix diagnose FILE")
+    return bool(kind)
 
 
 def print_empty(options: dict[str, object]) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aifix.commands import options, supervised
-from aifix.commands.report import emit, note
+from aifix.commands.report import emit, note, rule_base
 
 if TYPE_CHECKING:
     from aifix.model import Report
@@ -168,6 +168,7 @@ def _tell(done: Again, prepared: Prepared, first: First | None, shown: dict[str,
         else:
             emit(report, shown)
         return
+    rule_base()
     sharpened = done.sharpened
     told = sharpened.report.diagnoses[0].id if sharpened.report.diagnoses else ""
     if text and first is not None and first.ids and told and told not in first.ids:

@@ -135,14 +135,14 @@ def test(context: click.Context, ids: tuple[str, ...]) -> None:
 @click.pass_context
 def new(context: click.Context, rule_id: str) -> None:
     """Scaffold a rule from a log on standard input."""
-    from aifix.intake import document
+    from aifix.intake import document, packed
     from aifix.rulebase.scaffold import scaffold
 
     if sys.stdin.isatty():
         note("give the log on standard input: aifix rules new family.name < crash.log")
         context.exit(2)
     try:
-        click.echo(scaffold(document.read(sys.stdin.buffer.read()), rule_id), nl=False)
-    except ValueError as error:
+        click.echo(scaffold(document.read(packed.unpacked(sys.stdin.buffer.read())), rule_id), nl=False)
+    except (OSError, ValueError) as error:
         note(str(error))
         context.exit(2)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aifix.commands import remember, supervised
-from aifix.commands.report import emit, note
+from aifix.commands.report import emit, note, rule_base
 
 if TYPE_CHECKING:
     from aifix.supervise.plan import Outcome
@@ -90,11 +90,11 @@ def _tell(outcome: Outcome, options: dict[str, object]) -> None:
     if text and supervised.stopped_by_hand(outcome) and not options["verbose"]:
         note(f"interrupted after {took}; {outcome.lines:,} lines")
         return
+    base = rule_base()
     if text or options["format"] == "github":
-        from aifix import api
         from aifix.supervise.ending import explained
 
-        what, meaning = explained(outcome.status, outcome.signal, api.rule_base())
+        what, meaning = explained(outcome.status, outcome.signal, base)
         peak = f"; its largest process held {size(outcome.peak_memory)}" if outcome.peak_memory >= TELLING else ""
         note(f"{what} after {took}{peak}" + (f": {meaning}" if meaning and report.diagnoses else ""))
     emit(report, options, lines=outcome.lines, to_error=text)

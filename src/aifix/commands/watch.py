@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aifix.commands import remember, supervised
-from aifix.commands.report import emit, note
+from aifix.commands.report import emit, note, rule_base
 
 if TYPE_CHECKING:
     from aifix.watching.session import Watched
@@ -76,6 +76,7 @@ def _tell(watched: Watched, options: dict[str, object]) -> None:
     if text and stopped and not found and not options["verbose"]:  # whoever pressed Ctrl-C knows it
         return
     if report.failed or not text:
+        rule_base()
         emit(report, options, lines=outcome.lines, to_error=text)
 
 

@@ -32,7 +32,9 @@ class Base(Mapping[str, Rule]):
         matcher: Matcher,
         texts: Mapping[str, bytes | msgspec.Raw],
         catalogues: bytes = b"{}",
-        messages: Sequence[str] = (),
+        *,
+        problems: Sequence[str] = (),
+        overrides: Sequence[str] = (),
         wordings: bytes | None = None,
     ) -> None:
         """Hold a compiled base.
@@ -41,12 +43,15 @@ class Base(Mapping[str, Rule]):
             matcher: the matcher's part.
             texts: each rule as JSON, by id.
             catalogues: all catalogues as one JSON object.
-            messages: what was wrong with the user's rules, a line each, for stderr.
+            problems: what could not be read and is left out, a line each: file, line and why.
+            overrides: which of the user's rules stand in a built-in one's place, a sentence each.
             wordings: the compiled wordings for the fuzzy stage; made from the rules when missing.
 
         """
         self.matcher = matcher
-        self.messages = tuple(messages)
+        self.problems = tuple(problems)
+        self.messages = (*problems, *overrides)
+        """What a person is to be told of the rules, a line each, for stderr."""
         self._texts = texts
         self._rules: dict[str, Rule] = {}
         self._catalogue_bytes = catalogues
@@ -138,7 +143,7 @@ def read_compiled(folder: str) -> Base | None:
     if compiled is None:
         return None
     part, texts, catalogues, wordings = compiled
-    return Base(part, texts, catalogues, (), wordings)
+    return Base(part, texts, catalogues, wordings=wordings)
 
 
 def load() -> Base:
@@ -148,7 +153,7 @@ def load() -> Base:
     """
     folder = paths.compiled_folder()
     compiled = _read(folder)
-    messages: list[str] = []
+    problems: list[str] = []
     if compiled is None or paths.is_checkout():
         import contextlib
         from pathlib import Path
@@ -158,10 +163,10 @@ def load() -> Base:
         rules = Path(paths.rules_folder())
         mark = compiler.fingerprint(rules)
         if compiled is None or compiled[0].fingerprint != mark:
-            loaded, problems = compiler.load_folder(rules)
+            loaded, unread = compiler.load_folder(rules)
             catalogues, more = compiler.load_catalogues(rules)
-            messages += [str(problem) for problem in problems + more]
-            files = compiler.encode([item.rule for item in loaded], catalogues, "" if messages else mark)
+            problems += [str(problem) for problem in unread + more]
+            files = compiler.encode([item.rule for item in loaded], catalogues, "" if problems else mark)
             with contextlib.suppress(OSError):
                 compiler.write(files, Path(folder))
             compiled = (
@@ -171,19 +176,19 @@ def load() -> Base:
                 files["wordings.json"],
             )
     part, texts, catalogue_bytes, wordings = compiled
-    own, own_messages = _user_rules()
-    messages += own_messages
+    own, own_problems = _user_rules()
+    problems += own_problems
     if not own:
-        return Base(part, texts, catalogue_bytes, messages, wordings)
-    return _merge(part, texts, catalogue_bytes, own, messages)
+        return Base(part, texts, catalogue_bytes, problems=problems, wordings=wordings)
+    return _merge(part, texts, catalogue_bytes, own, problems)
 
 
-def _merge(part: Matcher, texts: dict[str, msgspec.Raw], catalogues: bytes, own: list[Rule], messages: list[str]) -> Base:
+def _merge(part: Matcher, texts: dict[str, msgspec.Raw], catalogues: bytes, own: list[Rule], problems: list[str]) -> Base:
     """Put the user's rules over the built-in ones; an override says so."""
     from aifix.rulebase.compile import matcher
 
     mine = {rule.id: rule for rule in own}
-    messages += [f"rule {rule.id} from {rule.origin} overrides the built-in one" for rule in own if rule.id in texts]
+    overrides = [f"rule {rule.id} from {rule.origin} overrides the built-in one" for rule in own if rule.id in texts]
     added = matcher(own)
     shift = len(part.cores)
     signatures = [signature for signature in part.signatures if signature.rule not in mine]
@@ -192,7 +197,8 @@ def _merge(part: Matcher, texts: dict[str, msgspec.Raw], catalogues: bytes, own:
         for item in added.signatures
     ]
     merged = Matcher(FORMAT, part.fingerprint, part.cores + added.cores, part.keys + added.keys, tuple(signatures))
-    return Base(merged, {**texts, **{rule_id: msgspec.json.encode(rule) for rule_id, rule in mine.items()}}, catalogues, messages)
+    encoded = {**texts, **{rule_id: msgspec.json.encode(rule) for rule_id, rule in mine.items()}}
+    return Base(merged, encoded, catalogues, problems=problems, overrides=overrides)
 
 
 def user_folders() -> list[tuple[str, str]]:
@@ -225,10 +231,10 @@ def _packs() -> list[tuple[str, str]]:
 def _user_rules() -> tuple[list[Rule], list[str]]:
     """Load the user's rules, compiled once by content into the cache."""
     rules: list[Rule] = []
-    messages: list[str] = []
+    problems: list[str] = []
     folders = user_folders()
     if not folders:
-        return rules, messages
+        return rules, problems
     import contextlib
     import hashlib
     from pathlib import Path
@@ -246,11 +252,11 @@ def _user_rules() -> tuple[list[Rule], list[str]]:
             pass
         from aifix.rulebase import compile as compiler
 
-        loaded, problems = compiler.load_folder(Path(folder), name)
-        messages += [str(problem) for problem in problems]
+        loaded, unread = compiler.load_folder(Path(folder), name)
+        problems += [str(problem) for problem in unread]
         fresh = [item.rule for item in loaded]
         rules += fresh
-        if not problems:
+        if not unread:
             with contextlib.suppress(OSError):
                 compiler.write({cached.name: msgspec.json.encode(fresh)}, cached.parent)
-    return rules, messages
+    return rules, problems
