@@ -43,6 +43,7 @@ UTTERED = lazy_re(
     r"|npm (?:ERR!|error|WARN|warn)|(?:error|fatal|warning|note|hint|ERROR|srun|slurmstepd|make|ninja|collect2|ld)(?:\[\w+\])?: "
     r"|\$ (?!git (?:diff|log|show|grep)|gh |man |cat |grep |rg |head |less )|[\w.-]+@[\w.-]+[:~ ].{0,60}[$#%] "
     r"|PS [A-Z]:|[A-Z]:\\.*>|>>> |frame #\d+: |NVRM: |node-\d+:\d+:\d+ |\S+:\d+:\d+ \[\d+\] NCCL|Segmentation fault|Killed$|Aborted"
+    r"|\S+: line \d+: +\d+ (?:Segmentation fault|Killed|Aborted|Bus error|Illegal instruction|Floating point exception|Terminated)\b"
     r"|[\w./\\-]+\.(?:c|cc|cpp|cu|cuh|h|hpp|py|ts|rs):\d+(?::\d+)?[:\]]? (?:fatal |internal )?(?:error|warning|note|\[)"
     r"|[\w./\\-]+\.(?:cc|cpp|py):\d+\] |\s+at .{1,200}[(:]\S+:\d+:\d+\)?$|E   |={5,} .* ={5,}$|FAILED|PASSED|terminate called"
     r"|Collecting |Requirement already|Downloading |Successfully |Building |Epoch[ :\[]\d|[Ss]tep[ :]\d|Loading |Saving |Processing \w+ "
@@ -74,6 +75,7 @@ _DIRECTIVE = lazy_re(r"\.\. [\w-]+::|<(?:p|h[1-6]|div|details|summary|code|pre|l
 # ---- sentences that programs print: help texts of launchers, resolvers and libraries
 SPOKEN = lazy_re(
     r"\s{0,6}(?:[×✕✗✖⨯] |ERR_[A-Z_]{4,} |ELIFECYCLE |[╰├]─|│ |-{70,}$|\*{30,}$)|(?:Warning|Error|Uncaught \w*Error|ERROR|FATAL|Fatal|Failed): [A-Z]"
+    r"|(?:Open)?BLAS : Program is Terminated|OMP: (?:Error|Hint|System error)|Intel (?:oneAPI )?MKL (?:FATAL )?ERROR"
     r"|A module that was compiled using NumPy|If this call came from a _pb2|There are not enough slots|mpi(?:run"
     r"|exec) (?:has detected|was unable|noticed)"
     r"|(?:So, because|And because|Because) .{1,120}(?:depends on|requires|match|available)|\w+Error: |BREAKING CHANGE: webpack|NVIDIA-SMI has failed"
