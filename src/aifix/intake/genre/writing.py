@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 from aifix.intake.genre.reading import BULLET, SPOKEN, UTTERED, WORD, Text, count_of, is_prose, share_of
 from aifix.lazy import lazy_re
@@ -20,6 +21,9 @@ _ISSUE_FORM = lazy_re(
 )
 # What programs write as a page: an error report with the exception's type and message as items.
 _REPORT = lazy_re(r"\s*[-*+] \*\*(?:Exception|Error)[\w ]{0,20}:\*\*")
+# The two halves of a change's description: what was said before it, and what is said now.
+_FORMER = lazy_re(r"\W{0,4}(?:Before|Old|Previously|Previous|Current|Actual)(?: [\w ]{1,30})?\W{0,3}$", re.IGNORECASE)
+_LATTER = lazy_re(r"\W{0,4}(?:After|New|Now|Expected|Proposed)(?: [\w ]{1,30})?\W{0,3}$", re.IGNORECASE)
 _BLOCKQUOTE = lazy_re(r">+ (?!\w[\w./@-]*@\d|[\w-]+ (?:build|run|start|test)\b)\S")
 
 
@@ -49,6 +53,8 @@ def is_document(text: Text) -> bool:
     noise = share_of(text.uttered, rows)
     if structure >= 4 and text.headings >= 1 and share >= 0.3 and noise <= 0.25:
         return True
+    if text.prose >= 2 and share >= 0.2 and not (text.traced or text.logged) and _compares(text):
+        return True
     if text.traced or any(SPOKEN.match(row) for row in rows):
         return False
     # Sentences that quote what programs say, and tell what it means or what is to be done.
@@ -61,3 +67,13 @@ def is_document(text: Text) -> bool:
         return True
     # Plain prose: nearly everything is sentences, and nothing stands there that a program said.
     return text.prose >= 5 and share >= 0.6 and noise <= 0.04
+
+
+def _compares(text: Text) -> bool:
+    """Whether a label for what was and one for what is each stand above a quotation: fenced, indented, or at Python's prompt."""
+    labels = [
+        row
+        for (row, below), fenced in zip(pairwise(text.rows), text.fenced[1:], strict=True)
+        if row.rstrip().endswith((":", ":**")) and (fenced or below.startswith(("  ", "\t", ">>> ")))
+    ]
+    return bool(count_of(_FORMER, labels) and count_of(_LATTER, labels))
