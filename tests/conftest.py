@@ -16,3 +16,14 @@ for name, handler in (("SIGINT", signal.default_int_handler), ("SIGQUIT", signal
     if number is not None and signal.getsignal(number) == signal.SIG_IGN:
         with contextlib.suppress(ValueError, OSError):
             signal.signal(number, handler)
+
+LONGEST_ID = 60
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name a case that is a whole log by how it ends: what a failed test is called must fit on a line."""
+    text = val.decode("utf-8", "replace") if isinstance(val, bytes) else val
+    if not isinstance(text, str) or (len(text) <= LONGEST_ID and "\n" not in text):
+        return None
+    last = next((line.strip() for line in reversed(text.split("\n")) if any(map(str.isalpha, line))), "")
+    return ascii(last[:LONGEST_ID])[1:-1] + ("..." if len(last) > LONGEST_ID else "")

@@ -91,6 +91,10 @@ def test_lines_pass_at_once(here: Installed) -> None:
         (("--frobnicate",), OOM, 2),
         (("frobnicate",), OOM, 2),
     ],
+    ids=[
+        *("healthy", "empty", "diagnosed", "unknown", "exit-zero", "quiet-healthy", "quiet-diagnosed", "json-diagnosed", "json-healthy"),
+        *("github", "sarif-exit-zero", "no-such-format", "no-such-option", "no-such-command"),
+    ],
 )
 def test_exit_status(here: Installed, arguments: tuple[str, ...], data: bytes, status: int) -> None:
     done = here.run(*arguments, data=data)

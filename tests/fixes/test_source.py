@@ -131,6 +131,7 @@ trainer.fit(model, loader)
         (LIGHTNING, 4, "trainer.fit(model, loader)", "", "smaller-batch-lightning", "from 64 to 32",
          ["train.py:2: loader = DataLoader(train, batch_size=64, num_workers=4)", "DataLoader(..., batch_size=32)", "accumulate_grad_batches=6)"]),
     ],
+    ids=["command-line", "default", "trainer", "launcher", "lightning"],
 )  # fmt: skip
 def test_fixes_quote_the_users_line_and_speak_of_its_values(
     program: Path, *, source: str, line: int, text: str, head: str, fix: str, title: str, parts: list[str]
