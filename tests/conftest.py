@@ -23,7 +23,8 @@ LONGEST_ID = 60
 def pytest_make_parametrize_id(val: object) -> str | None:
     """Name a case that is a whole log by how it ends: what a failed test is called must fit on a line."""
     text = val.decode("utf-8", "replace") if isinstance(val, bytes) else val
-    if not isinstance(text, str) or (len(text) <= LONGEST_ID and "\n" not in text):
+    if not isinstance(text, str) or (len(ascii(text)) <= LONGEST_ID and "\n" not in text):
         return None
     last = next((line.strip() for line in reversed(text.split("\n")) if any(map(str.isalpha, line))), "")
-    return ascii(last[:LONGEST_ID])[1:-1] + ("..." if len(last) > LONGEST_ID else "")
+    shown = ascii(last)[1:-1]
+    return shown if len(shown) <= LONGEST_ID else f"{shown[:LONGEST_ID]}..."
