@@ -260,15 +260,10 @@ _RATE = lazy_re(rf"(?i)(?<![\w.])['\"]?(?:lr|learning_rate|learning rate)['\"]?\
 def nan_loss(lines: Sequence[Line]) -> list[Detection]:
     """Find losses that are printed as nan or inf, whatever the logger: the first line of each component, and a few more."""
     found: list[Detection] = []
-    step = ""
     for index, line in enumerate(lines):
         text = line.text
         if len(text) > 4000:
             continue
-        if "loss" in text or "Loss" in text or "nan" in text or "LOSS" in text:
-            here = _STEP.search(text)
-            if here:
-                step = _paired(here["step"].strip())
         if "nan" not in text and "inf" not in text and "NaN" not in text and "NAN" not in text and "Inf" not in text:
             continue
         components = [match for match in _NAN.finditer(text) if not match["component"].lower().startswith(("best", "min"))]
@@ -277,7 +272,7 @@ def nan_loss(lines: Sequence[Line]) -> list[Detection]:
         rate = _RATE.search(text)
         chosen = min(components, key=lambda match: (match["component"].lower() in {"loss", "total_loss", "train_loss"}, match.start()))
         captures = {"component": chosen["component"], "value": chosen["value"]}
-        if step:
+        if step := _step_at(lines, index, _tells_loss):
             captures["step"] = step
         if rate:
             captures["learning_rate"] = rate["rate"]
@@ -287,6 +282,26 @@ def nan_loss(lines: Sequence[Line]) -> list[Detection]:
         if len(found) >= CITED:
             break
     return found
+
+
+def _step_at(lines: Sequence[Line], index: int, tells: Callable[[str], bool]) -> str:
+    """Give the step that was printed last, on a line that may tell one; empty where none was."""
+    for at in range(index, -1, -1):
+        text = lines[at].text
+        here = _STEP.search(text) if len(text) <= 4000 and tells(text) else None
+        if here:
+            return _paired(here["step"].strip())
+    return ""
+
+
+def _tells_loss(text: str) -> bool:
+    """Tell whether a line is one of those that print losses: a step elsewhere may be another loop's."""
+    return "loss" in text or "Loss" in text or "nan" in text or "LOSS" in text
+
+
+def _tells_step(text: str) -> bool:
+    """Tell whether a line may print a step: beside a norm, `it: 3` and the like are no steps."""
+    return "norm" not in text or "tep" in text or "poch" in text or "iter" in text
 
 
 def _before(lines: Sequence[Line], component: str) -> dict[str, str]:
@@ -320,22 +335,13 @@ RUN = 3
 
 def grad_norm(lines: Sequence[Line]) -> list[Detection]:
     """Find gradient norms that stay nan or inf, or that explode at the end of a run."""
-    series: dict[str, list[tuple[int, str, float, str, str]]] = defaultdict(list)
-    step = ""
+    series: dict[str, list[_Point]] = defaultdict(list)
     for index, line in enumerate(lines):
-        text = line.text
-        if len(text) > 4000:
-            continue
-        here = _STEP.search(text) if "norm" not in text or "tep" in text or "poch" in text or "iter" in text else None
-        if here:
-            step = _paired(here["step"].strip())
-        if "norm" not in text.lower():
-            continue
-        rate = _RATE.search(text)
-        for match in _NORMS.finditer(text):
-            series[match["name"].lower()].append((index, match["value"], float(match["value"]), step, rate["rate"] if rate else ""))
+        if len(line.text) <= 4000 and "norm" in line.text.lower():
+            for match in _NORMS.finditer(line.text):
+                series[match["name"].lower()].append(_Point(index, match["value"], float(match["value"])))
     for points in series.values():
-        values = [point[2] for point in points]
+        values = [point.value for point in points]
         broken = [not math.isfinite(value) for value in values]
         run = next((at for at in range(len(values) - RUN + 1) if all(broken[at : at + RUN])), None)
         if run is None and broken[-1] and broken.count(False) >= RUN:
@@ -349,11 +355,12 @@ def grad_norm(lines: Sequence[Line]) -> list[Detection]:
         if run is None and not exploded:
             continue
         chosen = points[run : run + CITED] if run is not None else points[-RUN:]
-        _, value, _, at_step, rate_text = chosen[0]
-        captures = {"grad_norm": value, **({"step": at_step} if at_step else {}), **({"learning_rate": rate_text} if rate_text else {})}
+        line, value, _ = chosen[0]
+        step, rate = _step_at(lines, line, _tells_step), _RATE.search(lines[line].text)
+        captures = {"grad_norm": value, **({"step": step} if step else {}), **({"learning_rate": rate["rate"]} if rate else {})}
         if exploded and finite:
             captures["usual_norm"] = f"{usual:g}"
-        return [Detection(point[0], captures) for point in chosen]
+        return [Detection(point.line, captures) for point in chosen]
     return []
 
 

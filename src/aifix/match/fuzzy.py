@@ -332,15 +332,33 @@ def _candidates(document: Document, taken: set[int], index: Index) -> list[int]:
     quoted = quoted_lines(document)
     errors = {traceback.error for traceback in document.tracebacks}
     seen: set[str] = set()
+    lines = document.lines
+
+    def choose(number: int) -> bool:
+        text = lines[number].text
+        if number in quoted or number in taken or len(text) < LITERAL or text in seen:
+            return False
+        if number in errors or _GATE.search(text[:LONGEST]) or (len(seen) < LINES and index.resembles(text[:LONGEST])):
+            seen.add(text)
+            return True
+        return False
+
     chosen: list[int] = []
-    for number, line in enumerate(document.lines):
-        if number in quoted or number in taken or len(line.text) < LITERAL or line.text in seen:
-            continue
-        if number in errors or _GATE.search(line.text[:LONGEST]) or (len(seen) < LINES and index.resembles(line.text[:LONGEST])):
-            seen.add(line.text)
-            chosen.append(number)
-    if len(chosen) > LINES:
-        first = [number for number in chosen if number in errors][: LINES // 3]
-        rest = [number for number in chosen if number not in first]
-        chosen = sorted({*first, *rest[: LINES // 3], *rest[-LINES // 3 :]})
-    return chosen
+    reached = 0
+    while reached < len(lines) and len(chosen) <= LINES:
+        if choose(reached):
+            chosen.append(reached)
+        reached += 1
+    if len(chosen) <= LINES:
+        return chosen
+    # of too many, the errors and those at both ends are compared: what lies between need not be looked at
+    chosen += [number for number in sorted(errors) if number >= reached and choose(number)]
+    first = [number for number in chosen if number in errors][: LINES // 3]
+    rest = [number for number in chosen if number not in first]
+    last: list[int] = []
+    for number in range(len(lines) - 1, reached - 1, -1):
+        if len(last) == LINES // 3:
+            break
+        if choose(number):
+            last.append(number)
+    return sorted({*first, *rest[: LINES // 3], *(rest + last[::-1])[-LINES // 3 :]})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aifix.lazy import lazy_re
@@ -61,11 +61,7 @@ def collect(candidate: Candidate, document: Document, collectors: tuple[Collecto
             expression = compile_pattern(collector.pattern)
         except PatternError:
             continue
-        order = list(dict.fromkeys(index for anchor in anchors for index in _order(anchor, len(document.lines), collector)))
-        if len(order) > FEW:
-            stands = set(searcher(document).lines(collector.pattern))
-            order = [index for index in order if index in stands]
-        for index in order:
+        for index in _places(document, anchors, collector):
             found = expression.search(document.lines[index].text)
             if found is None:
                 continue
@@ -89,15 +85,26 @@ def _reread(candidate: Candidate, document: Document, collector: Collector) -> N
             return
 
 
-def _order(anchor: int, total: int, collector: Collector) -> list[int]:
-    """Give the lines in the order in which a collector looks at them."""
+def _places(document: Document, anchors: Sequence[int], collector: Collector) -> list[int]:
+    """Give the lines in the order in which a collector looks at them; in a long document only those on which its pattern stands."""
+    total = len(document.lines)
     within = total if collector.within is None else collector.within
-    low, high = max(0, anchor - within), min(total, anchor + within + 1)
-    if collector.pick == "first":
-        return list(range(low, high))
-    if collector.pick == "last":
-        return list(range(high - 1, low - 1, -1))
-    return sorted(range(low, high), key=lambda index: (abs(index - anchor), index < anchor))
+    spans = [range(max(0, anchor - within), min(total, anchor + within + 1)) for anchor in anchors]
+    stands = searcher(document).lines(collector.pattern) if len(set().union(*spans)) > FEW else None
+    places: dict[int, None] = {}
+    for anchor, span in zip(anchors, spans, strict=True):
+        found = span if stands is None else [index for index in stands if index in span]
+        places.update(dict.fromkeys(_ordered(found, anchor, collector.pick)))
+    return list(places)
+
+
+def _ordered(indices: Sequence[int], anchor: int, pick: str) -> Sequence[int]:
+    """Put ascending lines into the order that a collector picks from: the first, the last, or else the nearest first."""
+    if pick == "first":
+        return indices
+    if pick == "last":
+        return indices[::-1]
+    return sorted(indices, key=lambda index: (abs(index - anchor), index < anchor))
 
 
 _WORKER = lazy_re(r"in (?:DataLoader|pin memory) (?:worker process|thread|worker) (\d+)")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
 import re
+from typing import TYPE_CHECKING
 
 from aifix.lazy import lazy_linear, lazy_re
 from aifix.match.ending import ended_well
 from aifix.match.unexplained import CONSEQUENCES
 from aifix.model import Document, Evidence, Location, Traceback, Unknown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
 
 _FATAL = lazy_linear(
     r"^(?:\S+: )?(?:fatal(?: error)?|FATAL(?: ERROR)?|Fatal(?: Python)? error|panic|ERROR|Error|error)(?:\[\w+\])?: \S"
@@ -42,12 +47,21 @@ def unknown(document: Document, strangers: list[Traceback], location: Location |
         chosen = document.tracebacks[0]
         line = document.lines[min(chosen.error, len(document.lines) - 1)]
         return Unknown(chosen.kind, chosen.message, (Evidence(line.number, line.text),), location)
-    found = [line for line in document.lines if len(line.text) < 2000 and _FATAL.search(line.text) and not _NOISE.search(line.text)]
-    if not found or ended_well(document, max(index for index, line in enumerate(document.lines) if line is found[-1])):
+    lines = document.lines
+    found = [lines[index] for index in itertools.islice(_fatal(document, range(len(lines))), SHOWN)]
+    if not found or ended_well(document, next(_fatal(document, reversed(range(len(lines)))))):
         return None
     kind, _, message = found[0].text.partition(": ")
     return Unknown(
         kind.strip()[:80] if message else "error",
         (message or found[0].text).strip(),
-        tuple(Evidence(line.number, line.text) for line in found[:SHOWN]),
+        tuple(Evidence(line.number, line.text) for line in found),
     )
+
+
+def _fatal(document: Document, indices: Iterable[int]) -> Iterator[int]:
+    """Give those of some lines that say that a program has failed."""
+    for index in indices:
+        text = document.lines[index].text
+        if len(text) < 2000 and _FATAL.search(text) and not _NOISE.search(text):
+            yield index
