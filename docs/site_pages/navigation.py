@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 HOME = "index.md"
 GUIDES = ("from-log-to-rule.md", "reference/rule-format.md", schemas.RULE, "reference/article-format.md")
 REFERENCE = (schemas.REPORT, schemas.PROBES)
-LAST = ("trust.md", "figures.md", "torch-versions.md")
+LAST = ("speed.md", "trust.md", "figures.md", "torch-versions.md")
 """Pages that stand first under "More", in this order, once somebody has written them."""
 
 
