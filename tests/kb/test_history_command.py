@@ -252,3 +252,19 @@ def test_writing_one_takes_less_than_ten_milliseconds(large: Path) -> None:
         took.append(float(seconds))
     print(f"{min(took) * 1000:.1f} ms")
     assert min(took) < 0.010
+
+
+def test_fix_says_what_ended_the_failure_before_in_the_reports_words(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "first.log").write_text(CRASH, "utf-8")
+    (tmp_path / "second.log").write_text("another run: its lines stand elsewhere\n" + CRASH, "utf-8")
+    assert aifix(home, "diagnose", "--remember", "first.log", cwd=tmp_path).status == 1
+    assert aifix(home, "resolved", "1", "--fix", "free-what-lingers", "--worked", cwd=tmp_path).status == 0
+    report = json.loads(aifix(home, "diagnose", "-f", "json", "second.log", cwd=tmp_path).out)
+    (met,) = report["history"]
+    titles = [one["title"] for one in report["diagnoses"][0]["fixes"]]
+    listed, first, second = (" ".join(aifix(home, "fix", *number, "second.log", cwd=tmp_path).out.split()) for number in ((), ("1",), ("2",)))
+    assert met["text"].endswith(f"“{titles[0]}” ended it.")
+    assert met["text"] in listed
+    assert f"1. {titles[0]} free-what-lingers" in listed
+    assert met["text"] in first
+    assert met["text"] not in second

@@ -63,7 +63,7 @@ def fix(
     diagnosis = _diagnosis(report, other)
     if diagnosis is None:
         context.exit(1 if report.failed else 0)
-    page = _Page(colour)
+    page = _Page(report, colour)
     if not number:
         page.listing(diagnosis, log, other)
         context.exit(0)
@@ -185,10 +185,11 @@ def _undo() -> int:
 class _Page:
     """Prints fixes and diffs on standard output."""
 
-    def __init__(self, colour: bool | None) -> None:  # noqa: FBT001 - click's tri-state
+    def __init__(self, report: Report, colour: bool | None) -> None:  # noqa: FBT001 - click's tri-state
         from aifix.show.layout import Paint
         from aifix.show.stream import display_of
 
+        self.report = report
         self.display = display_of(sys.stdout, colour=colour)
         self.paint = Paint(colour=self.display.colour)
 
@@ -204,6 +205,15 @@ class _Page:
 
         self.say(*paragraphs(sanitise_block(text), self.display.width, indent))
 
+    def met(self, diagnosis: Diagnosis, fix: str = "") -> None:
+        """Say when the failure was met before, and what ended it, as the report does; of one fix, where that was what ended it."""
+        from aifix.show.layout import hang
+        from aifix.show.safe import sanitise
+
+        for met in (self.report.history or ()) if self.report.diagnoses[:1] == (diagnosis,) else ():
+            if not fix or met.ended_by == fix:
+                self.say(*[self.paint.warn(line) for line in hang(sanitise(met.text), self.display.width, "  ", "  ")])
+
     def listing(self, diagnosis: Diagnosis, log: str, other: str) -> None:
         from aifix import api
         from aifix.fixes.proposal import patches_of
@@ -212,6 +222,7 @@ class _Page:
 
         base = api.rule_base()
         self.say(self.paint.strong(f"{sanitise(diagnosis.title)} ({diagnosis.id})"))
+        self.met(diagnosis)
         for number, one in enumerate(diagnosis.fixes, start=1):
             own = "patch" if patches_of(base, diagnosis.id, one.id) else "code" if any(action.kind == "code" for action in one.do) else ""
             kinds = [kind for kind in ("command", "env", "config") if any(action.kind == kind for action in one.do)]
@@ -225,6 +236,7 @@ class _Page:
         from aifix.show.safe import sanitise, sanitise_block
 
         self.say(self.paint.strong(f"{sanitise(proposed.fix.title)} ({diagnosis.id}, {proposed.fix.id})"))
+        self.met(diagnosis, proposed.fix.id)
         if proposed.fix.why:
             self.prose(proposed.fix.why)
         if proposed.patch is not None:
