@@ -94,9 +94,16 @@ def diagnose_file(path: str | Path, *, base: Base | None = None, probe: Probing 
 
 
 def read_file(path: str | Path, *, base: Base | None = None) -> Document:
-    """Read and clean a log file; of a large one only what a diagnosis can need."""
+    """Read and clean a log file, unpacked where it is compressed; of a large one only what a diagnosis can need.
+
+    Raises:
+        OSError: it cannot be read.
+
+    """
+    from aifix.intake import packed
+
     keeper = Keeper([core.encode() for core in (base or rule_base()).matcher.cores])
-    with open(path, "rb") as stream:  # noqa: PTH123 - as said above
+    with packed.opened(path) as stream:
         while data := stream.read(CHUNK):
             keeper.feed(data)
     return intake.read(keeper.blocks(), source=str(path))

@@ -32,11 +32,16 @@ def run(options: dict[str, object]) -> int:
     if watch is not None:
         watch.end()
     if keeper is None:
-        return _say_healthy(options, 0)
+        return _say_healthy(options, 0, watch)
+    if keeper.head[:2] in PACKED:
+        from aifix.commands.report import refuse_packed
+
+        if refuse_packed(keeper.head):
+            return 2
     from aifix.match.keeper import load
 
     if keeper.healthy(load()):
-        _say_healthy(options, keeper.lines())
+        _say_healthy(options, keeper.lines(), watch)
         if options["history"] and watch is not None and watch.producers:
             _look_back(options, watch)
         return 0
@@ -115,6 +120,7 @@ def copy(*, passing: bool, watch: "Watch | None" = None) -> "Keeper | None":
     from aifix.match.keeper import Keeper
 
     keeper = Keeper(beside=True)
+    keeper.head = data[:16]
     keeper.feed(data)
     if watch is not None:
         watch.see()
@@ -146,6 +152,8 @@ READV = hasattr(os, "readv")
 PIPE = 64 << 10
 """Bytes that a pipe holds at first: a read that gets as many has met a fast producer."""
 WIDE = 1 << 20
+PACKED = (b"\x1f\x8b", b"BZ", b"\xfd7", b"\x28\xb5")
+"""How compressed input may begin."""
 
 
 def _first() -> bytes:
@@ -223,15 +231,18 @@ def _ignore_interrupts() -> None:
         pass
 
 
-def _say_healthy(options: dict[str, object], lines: int) -> int:
+def _say_healthy(options: dict[str, object], lines: int, watch: "Watch | None" = None) -> int:
     """Say in one quiet line that nothing failed; in the form that was asked for."""
     if options["format"] != "text":
         from aifix.commands.report import print_empty
 
         print_empty(options)
     elif not options["quiet"]:
+        said = f"nothing failed in {lines:,} {'line' if lines == 1 else 'lines'}" if lines else "nothing came in"
+        if watch is not None and any(producer.apart for producer in watch.producers):
+            said += "; standard error went another way, and with it the errors: 2>&1 | aifix"
         try:
-            sys.stderr.write(f"aifix: nothing failed in {lines:,} {'line' if lines == 1 else 'lines'}\n")
+            sys.stderr.write(f"aifix: {said}\n")
             sys.stderr.flush()
         except (OSError, ValueError, AttributeError):
             from aifix.commands.report import close_quietly

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gzip
 import os
 import random
 import shutil
@@ -107,6 +108,31 @@ def test_exit_status(here: Installed, arguments: tuple[str, ...], data: bytes, s
 def test_a_healthy_run_gets_one_quiet_line(here: Installed) -> None:
     assert here.run(data=HEALTHY).err == "aifix: nothing failed in 4 lines\n"
     assert here.run("-q", data=HEALTHY).err == ""
+
+
+def test_an_empty_input_is_not_called_healthy(here: Installed) -> None:
+    assert here.run().err == "aifix: nothing came in\n"
+    (here.folder / "empty.log").touch()
+    done = here.run("diagnose", "empty.log")
+    assert (done.status, done.out) == (0, b"aifix: empty.log is empty: nothing was written into it\n")
+
+
+def test_compressed_input_is_not_called_healthy(here: Installed) -> None:
+    data = gzip.compress(OOM)
+    done = here.run(data=data)
+    assert (done.status, done.out) == (2, data)
+    assert "gzip -dc FILE | aifix" in done.err
+    assert here.run("diagnose", "-", data=data).status == 1
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="the other end of the pipe is looked at in /proc")
+def test_who_forgot_standard_error_is_told(here: Installed) -> None:
+    program = f"{here.python} -c 'import time; print(1, flush=True); time.sleep(1); raise SystemExit(1/0)'"
+    assert here.bash(f"{program} 2>/dev/null | aifix").err == (
+        "aifix: nothing failed in 1 line; standard error went another way, and with it the errors: 2>&1 | aifix\n"
+    )
+    assert "standard error" not in here.bash(f"{program.replace('1/0', '0')} 2>&1 | aifix").err
+    assert "standard error" not in here.bash(f"{program.replace('1/0', '0')} 2>&1 | tee run.log | aifix").err
 
 
 def test_other_formats_copy_nothing(here: Installed) -> None:

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from aifix.intake import packed
 from aifix.show.safe import sanitise
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ class LogFile:
         self.path = path
         self._lock = threading.Lock()
         self._stream: IO[bytes] = path.open("rb")
+        if packed.form(self._stream.read(packed.HEAD)):
+            self._stream.close()
+            self._stream = _unpacked(path)
+        self._stream.seek(0)
         if self._stream.read(2) in UTF16:  # Windows PowerShell's `>`: its line feeds are two bytes
             self._stream = _as_utf8(self._stream)
         self.size = self._stream.seek(0, 2)
@@ -215,6 +220,15 @@ class LogFile:
                 return first + at
             high = first
         return None
+
+
+def _unpacked(path: Path) -> IO[bytes]:
+    """Unpack a compressed file into a temporary one: a pager goes back and forth."""
+    copy = tempfile.TemporaryFile()  # noqa: SIM115 - it lives as long as the log is open
+    with packed.opened(path) as stream:
+        while data := stream.read(STEP):
+            copy.write(data)
+    return copy
 
 
 def _as_utf8(stream: IO[bytes]) -> IO[bytes]:

@@ -138,12 +138,10 @@ def _report(file: str, base: Any, probe: Any = None, memory: Any = None) -> Any:
 
 
 def _is_empty(file: str) -> bool:
-    import os
+    from pathlib import Path
 
-    try:
-        return os.path.isfile(file) and not os.path.getsize(file)
-    except OSError:
-        return False
+    path = Path(file)
+    return path.is_file() and not path.stat().st_size
 
 
 @cli.command()
@@ -171,7 +169,7 @@ def diagnose(
             click.echo(f"\n== {sanitise(file)}")
         if not report.failed and given["form"] == "text" and _is_empty(file):
             if not given["quiet"]:
-                note(f"{file} is empty: nothing was written into it")
+                click.echo(f"aifix: {file} is empty: nothing was written into it")
             continue
         done = emit(report, _options(**given))
         if memory is not None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     import os
+    from io import BufferedReader
     from typing import IO, Any
 
 FORMS = {b"\x1f\x8b\x08": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -15,6 +16,8 @@ BLOCK = b"1AY&SY"
 """What stands behind bzip2's sign and a digit: the sign alone could begin a text."""
 TOOLS = {"gzip": "gzip -dc", "bzip2": "bzip2 -dc", "xz": "xz -dc", "zstd": "zstd -dc"}
 """The command that writes the text of each to standard output."""
+PIECE = 64 << 10
+"""Bytes of the text that are unpacked at a time."""
 HEAD = 10
 """Bytes that tell the form."""
 
@@ -25,7 +28,7 @@ def form(head: bytes) -> str:
     return "" if found == "bzip2" and head[4:HEAD] != BLOCK else found
 
 
-def opened(path: str | os.PathLike[str]) -> IO[bytes] | Packed:
+def opened(path: str | os.PathLike[str]) -> BufferedReader | Packed:
     """Open a log for reading from its start to its end, unpacked where it is compressed.
 
     Raises:
@@ -87,7 +90,7 @@ class Packed(io.RawIOBase):
 
         """
         try:
-            data: bytes = self._text.read(len(room))
+            data: bytes = self._text.read1(min(len(room), PIECE))  # little at a time: what stands before a cut is given
         except self._errors as error:
             if self._given:
                 return 0

@@ -57,6 +57,8 @@ class Keeper:
         self._worker: Worker | None = None
         self._beside = beside
         self.total = 0
+        self.head = b""
+        """The first bytes, where whoever reads notes them: compressed input is told by them."""
         self._buffer = bytearray(2 * READ)
         self._view = memoryview(self._buffer)
         self._spares: list[bytearray] = []

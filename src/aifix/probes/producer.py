@@ -17,16 +17,17 @@ FAMILY = 64
 
 
 class Producer:
-    """A process at the other end of the pipe, as raw as /proc gave it."""
+    """A process at the other end of the pipe, as raw as /proc gave it; `apart`: a Python whose standard error goes elsewhere."""
 
-    __slots__ = ("argv", "cwd", "environ", "exe", "pid")
+    __slots__ = ("apart", "argv", "cwd", "environ", "exe", "pid")
 
-    def __init__(self, pid: int, exe: str, argv: bytes, cwd: str, environ: bytes) -> None:
+    def __init__(self, pid: int, exe: str, argv: bytes, cwd: str, environ: bytes, *, apart: bool = False) -> None:
         self.pid = pid
         self.exe = exe
         self.argv = argv
         self.cwd = cwd
         self.environ = environ
+        self.apart = apart
 
 
 def capture() -> list[Producer]:
@@ -114,4 +115,6 @@ def _describe(pid: int) -> Producer | None:
         cwd = os.readlink(f"/proc/{pid}/cwd")
     except OSError:
         return None
-    return Producer(pid, exe, _bytes(pid, "cmdline"), cwd, _bytes(pid, "environ"))
+    output, errors = _link(pid, 1), _link(pid, 2)
+    apart = b"python" in os.path.basename(exe.encode()) and output.startswith("pipe:") and errors not in {output, ""}
+    return Producer(pid, exe, _bytes(pid, "cmdline"), cwd, _bytes(pid, "environ"), apart=apart)

@@ -26,9 +26,13 @@ _STREAM = lazy_re(r"(?i)(?:^|[^a-z])(std)?(?P<what>out|err)(?:or)?(?:\.(?:log|tx
 _RAY = lazy_re(r"(?:^|/)worker-[0-9a-f]{20,}-[0-9a-f]{8}-(?P<pid>\d+)\.(?:out|err)$")
 _DIGITS = lazy_re(r"\d+")
 _SKIPPED = (
-    *(".gz", ".xz", ".zst", ".zip", ".tar", ".pt", ".pth", ".bin", ".safetensors", ".ckpt", ".npy", ".npz", ".pkl", ".pickle", ".db", ".sqlite"),
+    *(".gz", ".xz", ".bz2", ".zst", ".zip", ".tar"),
+    *(".pt", ".pth", ".bin", ".safetensors", ".ckpt", ".npy", ".npz", ".pkl", ".pickle", ".db", ".sqlite"),
     *(".png", ".svg", ".html", ".py", ".pyc", ".sh", ".yaml", ".yml", ".toml", ".cfg", ".so"),
 )
+_PACKED = (".gz", ".xz", ".bz2", ".zst", ".zstd")
+_LOGS = (".log", ".out", ".err", ".txt")
+"""What stands before it in the name of a compressed log; a compressed file of another name is mostly data."""
 _EVENTS = "tfevents"
 MOST = 200_000
 """Files beyond which a folder is taken for a mistake."""
@@ -58,8 +62,15 @@ def files_of(paths: Iterable[str]) -> list[str]:
     return [path for path in dict.fromkeys(found) if os.path.isfile(path)]
 
 
-def _is_log(name: str) -> bool:
+def _plain(name: str) -> str:
+    """Give the name that a compressed log had; other names, in lower case, as they are."""
     low = name.lower()
+    stem = next((low.removesuffix(ending) for ending in _PACKED if low.endswith(ending)), low)
+    return stem if stem.endswith(_LOGS) else low
+
+
+def _is_log(name: str) -> bool:
+    low = _plain(name)
     if low.endswith(".json"):
         return low == "error.json"
     return not (name.startswith(".") or low.endswith(_SKIPPED) or _EVENTS in low)
@@ -67,7 +78,7 @@ def _is_log(name: str) -> bool:
 
 def name_files(paths: Sequence[str]) -> list[Named]:
     """Say whose log each file is; of what tells nothing by itself the set of names decides (`job_0.out` to `job_7.out`)."""
-    slashed = [path.replace(os.sep, "/") for path in paths]
+    slashed = [path[: len(_plain(path))].replace(os.sep, "/") for path in paths]
     named = [_name(path, text) for path, text in zip(paths, slashed, strict=True)]
     named = _pods_to_ranks(named, slashed)
     return _counted(_torchrun_to_ranks(named))

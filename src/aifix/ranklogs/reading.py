@@ -10,7 +10,7 @@ import msgspec
 
 from aifix.intake import document as intake
 from aifix.intake import lines as cleaning
-from aifix.intake import prefixes, tracebacks
+from aifix.intake import packed, prefixes, tracebacks
 from aifix.lazy import lazy_re
 from aifix.match.keeper import GATES, Keeper
 from aifix.match.scan import finder
@@ -115,7 +115,7 @@ class Reader:
         keeper = _Keeper(self.cores, self._find)
         samples: list[bytes] = []
         count, stride = 0, 1
-        with open(path, "rb", buffering=0) as stream:
+        with packed.opened(path) as stream:
             while True:
                 room = keeper.room()
                 size = stream.readinto(room)
@@ -166,7 +166,8 @@ class Reader:
     def _hit(self, page: bytes) -> int:
         if self._find is None:
             return 0
-        return self._find(memoryview(page), [0, len(page)]).get(1, 0)
+        text = page.replace(b"\0", b"")  # two bytes a character: UTF-16
+        return self._find(memoryview(text), [0, len(text)]).get(1, 0) if text else 0
 
     # ------------------------------------------------------------ one rank's lines
 

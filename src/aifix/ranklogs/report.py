@@ -7,7 +7,7 @@ import os
 from typing import TYPE_CHECKING
 
 from aifix.intake import document as intake
-from aifix.intake import tracebacks
+from aifix.intake import packed, tracebacks
 from aifix.match.keeper import Keeper
 from aifix.model import Document
 from aifix.ranklogs import streams
@@ -223,7 +223,7 @@ def _document(draft: Draft, base: Base) -> Document:
         found = record_of(path)
         return intake.read((found[0] if found else "").encode(), source=path, genre="log")
     keeper = Keeper([core.encode() for core in base.matcher.cores])
-    with open(path, "rb") as stream:
+    with packed.opened(path) as stream:
         while data := stream.read(1 << 20):
             keeper.feed(data)
     document = intake.read(keeper.blocks(), source=path, genre="log")
