@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.probes.parts import case, here, tree, wheel
 
-from aifix.probes import deps, interpreter, packages, torch_build
+from aifix.probes import deps, interpreter, packages, symbols, torch_build
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -204,6 +204,13 @@ def test_an_extension_built_for_another_torch_is_named_by_its_symbols(tmp_path: 
     assert found.status == "confirmed"
     assert found.data["other_torch"] == {"other-one": f"{site}/other_one/_C.so"}
     assert "wants _ZN3c106detail14torchCheckFailEPKcS2_jRKSs" in " ".join([found.summary, *found.evidence])
+
+
+def test_a_symbol_is_found_as_linux_and_as_macos_name_it(tmp_path: Path) -> None:
+    tree(tmp_path, {"lib/libc10.so": b"\0_ZN3c105ErrorD1Ev\0"})
+    assert symbols.provided(str(tmp_path), "_ZN3c105ErrorD1Ev")
+    assert symbols.provided(str(tmp_path), "__ZN3c105ErrorD1Ev")
+    assert not symbols.provided(str(tmp_path), "__ZN2at5emptyEv")
 
 
 def test_two_copies_of_a_cuda_library_are_listed(env: Path, tmp_path: Path) -> None:

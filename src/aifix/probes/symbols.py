@@ -34,7 +34,8 @@ def provided(torch: str, symbol: str) -> bool | None:
         symbol: its name as the loader printed it.
 
     """
-    wanted = symbol.encode("utf-8", "replace") + b"\0"  # a linker may store a name as the end of a longer one
+    named = symbol.removeprefix("_") if symbol.startswith("__Z") else symbol  # macOS puts an underscore before every name
+    wanted = named.encode("utf-8", "replace") + b"\0"  # a linker may store a name as the end of a longer one
     looked = False
     for name in LIBRARIES:
         try:
