@@ -29,6 +29,7 @@ _SPEAKER = lazy_re(
     r"| (?:commented|wrote|replied|said|answered|opened this issue|asked)\b.{0,60}$)"
 )
 _WROTE = lazy_re(r"(?:On .{4,80}|.{2,60}) (?:wrote|writes|schrieb|said):$")
+_JOURNAL = lazy_re(r".{0,80}?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) \S+ [\w.@/-]+\[\d+\]: ")
 _NO_NAME = words_of(
     "info error warning warn debug critical fatal note hint notice trace epoch step train val test loss error cause reason "
     "traceback file line usage failed passed collecting time host rank exitcode pid name date status message details output "
@@ -39,6 +40,8 @@ _NO_NAME = words_of(
 
 def is_chat(text: Text) -> bool:
     """Tell whether people talk here: a chat, a mail, a dialogue."""
+    if count_of(_JOURNAL, text.raws) >= 0.5 * len(text.rows):
+        return False  # programs speak here, each with its process number
     # A time before what somebody says may have been taken for a prefix.
     return _is_talk(text, text.rows) or _is_talk(text, text.raws)
 
