@@ -14,6 +14,7 @@ from textual.widgets import OptionList
 
 from aifix_tui.app import AifixApp
 from aifix_tui.dialogs import CopyDialog, LineDialog
+from aifix_tui.log_pane import LogPane
 from aifix_tui.logview import LogView
 
 if TYPE_CHECKING:
@@ -91,7 +92,7 @@ def test_a_log_without_ranks_says_so(small: Path) -> None:
     async def flow(pilot: Pilot[None]) -> None:
         await diagnosed(pilot)
         await pilot.press("r")
-        assert pilot.app.screen.rank is None  # type: ignore[attr-defined]
+        assert pilot.app.screen.query_one(LogPane).rank is None
 
     drive(AifixApp(log), flow)
 

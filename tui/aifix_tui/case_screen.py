@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from bisect import bisect_left
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,28 +9,23 @@ from textual import events, on, work
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.reactive import reactive
 from textual.screen import Screen
-from textual.widgets import ContentSwitcher, Footer, Input, OptionList, Static, Tab, Tabs
+from textual.widgets import ContentSwitcher, Footer, OptionList, Static, Tab, Tabs
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
-from aifix.show.layout import counted
-from aifix_tui import pages, tried
-from aifix_tui.logview import LogView
+from aifix_tui import pages
+from aifix_tui.fixes_pane import FixesPane
+from aifix_tui.log_pane import LogPane
 from aifix_tui.probes_pane import ProbesPane
+from aifix_tui.tried_bar import TriedBar
 
 if TYPE_CHECKING:
-    import re
-    from collections.abc import Sequence
-
     from textual.app import ComposeResult
 
-    from aifix.fixes.proposal import Proposal
-    from aifix.model import Diagnosis, Fix, Report
+    from aifix.model import Diagnosis, Report
     from aifix_tui.app import AifixApp
     from aifix_tui.case import Case, Node
-    from aifix_tui.past import Told
 
 TABS = {"log": "Log", "fixes": "Fixes", "meaning": "Meaning", "why": "Why", "probes": "Probes"}
 TALL, WIDE = 34, 100
@@ -70,21 +63,14 @@ class CaseScreen(Screen[None]):
         width: 30%; min-width: 26; max-width: 52; height: 1fr; border: none; border-right: vkey $primary 50%; background: $background;
     }
     CaseScreen #met { height: auto; max-height: 2; padding: 0 1; color: $text-warning; display: none; }
-    CaseScreen #tried { height: 1; padding: 0 1; background: $panel; display: none; }
     CaseScreen #right { width: 1fr; }
     CaseScreen #tabs { height: 1; }
     CaseScreen #tabs Underline { display: none; }
     CaseScreen #tabs Tab.-active { text-style: bold reverse; }
-    CaseScreen #logpane { height: 1fr; }
-    CaseScreen #state { height: 1; color: $text-muted; padding: 0 1; }
-    CaseScreen #search { display: none; height: 1; border: none; padding: 0 1; background: $panel; }
     CaseScreen #details { height: 1fr; }
     CaseScreen.-both #details { border-top: hkey $primary 50%; }
     CaseScreen #details VerticalScroll { padding: 0 1; }
-    CaseScreen #fixes { border: none; background: $background; height: 1fr; }
     """
-
-    rank: reactive[int | None] = reactive(None)
 
     def __init__(self) -> None:
         """Make the screen; `show` gives it a case."""
@@ -92,10 +78,6 @@ class CaseScreen(Screen[None]):
         self._case: Case | None = None
         self._shown: list[Node] = []
         self._before: dict[str, float] = {}
-        self._fixes: list[Fix] = []
-        self._searched = ""
-        self._whole_rank = False
-        self._taken: tuple[Diagnosis, Fix] | None = None
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
@@ -105,18 +87,15 @@ class CaseScreen(Screen[None]):
             yield OptionList(id="tree", markup=False)
             with Vertical(id="right"):
                 yield Tabs(*[Tab(label, id=name) for name, label in TABS.items()], id="tabs")
-                with Vertical(id="logpane"):
-                    yield LogView(id="log")
-                    yield Input(placeholder="Search the log (Enter: next, Esc: close)", id="search", compact=True)
-                    yield Static("", id="state", markup=False)
+                yield LogPane(id="logpane")
                 with ContentSwitcher(id="details", initial="fixes"):
-                    yield OptionList(id="fixes", markup=False)
+                    yield FixesPane(id="fixes")
                     with VerticalScroll(id="meaning"):
                         yield Static(EMPTY, id="meaning-text", markup=False)
                     with VerticalScroll(id="why"):
                         yield Static("", id="why-text", markup=False)
                     yield ProbesPane(id="probes")
-        yield Static("", id="tried", markup=False)
+        yield TriedBar(id="tried")
         yield Footer(compact=True, show_command_palette=False)
 
     def on_mount(self) -> None:
@@ -129,11 +108,10 @@ class CaseScreen(Screen[None]):
     def show(self, case: Case) -> None:
         """Show a case: its log at once, its diagnoses when they are ready."""
         before, self._case = self._case, case
-        self._shown, self._before, self._fixes, self._taken = [], {}, [], None
+        self._shown, self._before = [], {}
         self._say_met()
-        self._say_tried()
-        self.rank = None
-        self._view.open(case.log)
+        self._tried.show(case)
+        self._log.show(case)
         if before is not None and before is not case:
             before.log.close()
         tree = self.query_one("#tree", OptionList)
@@ -141,7 +119,7 @@ class CaseScreen(Screen[None]):
         tree.loading = True
         self.query_one("#meaning-text", Static).update("Reading …")
         self.query_one("#why-text", Static).update("")
-        self.query_one("#fixes", OptionList).clear_options()
+        self._fixes.show(None, None)
         self.query_one(ProbesPane).show(None, None)
         self._headline("reading …")
         self.query_one("#tabs", Tabs).active = "log"
@@ -170,7 +148,7 @@ class CaseScreen(Screen[None]):
 
     def _indexed(self, case: Case, done: int) -> None:
         if case is self._case:
-            self._view.grew()
+            self._log.view.grew()
             if done < case.log.size:
                 self._headline(f"reading … {done * 100 // max(1, case.log.size)} %")
 
@@ -186,9 +164,9 @@ class CaseScreen(Screen[None]):
         tree.loading = False
         self._fill_tree()
         self._headline("")
-        self._say()
+        self._log.say()
         self._say_met()
-        self._complain(case)
+        self._tried.complain()
         if self._shown:
             tree.highlighted = 0
         else:
@@ -227,24 +205,29 @@ class CaseScreen(Screen[None]):
             case = self._case
             meaning.update(pages.unknown(report.unknown))
             if case is not None:
-                proof = case.proof(report.unknown)
-                self._view.mark(proof, {})
-                if proof:
-                    self._view.go_to(min(proof))
+                self._log.prove(case.proof(report.unknown), {})
         elif report.failed:
             meaning.update("The run failed, and its output does not say why. Look at the program's own log files, or at the kernel's (dmesg).")
         else:
             meaning.update("Nothing failed in this log, as far as aifix can tell.")
         self.query_one("#why-text", Static).update("There is no diagnosis to derive.")
-        self.query_one("#fixes", OptionList).clear_options()
+        self._fixes.show(None, None)
         self.query_one(ProbesPane).show(None, None)
         self._arrange()
 
     # ------------------------------------------------------------ a diagnosis is chosen
 
     @property
-    def _view(self) -> LogView:
-        return self.query_one("#log", LogView)
+    def _log(self) -> LogPane:
+        return self.query_one(LogPane)
+
+    @property
+    def _fixes(self) -> FixesPane:
+        return self.query_one(FixesPane)
+
+    @property
+    def _tried(self) -> TriedBar:
+        return self.query_one(TriedBar)
 
     @property
     def chosen(self) -> Diagnosis | None:
@@ -261,13 +244,10 @@ class CaseScreen(Screen[None]):
         for one in self._shown:
             if one.diagnosis is not diagnosis:
                 others |= {item.line: item.text for item in one.diagnosis.evidence}
-        proof = case.proof(diagnosis)
-        self._view.mark(proof, others)
-        if proof:
-            self._view.go_to(min(proof))
+        self._log.prove(case.proof(diagnosis), others)
         self.query_one("#meaning-text", Static).update(pages.meaning(diagnosis))
         self.query_one("#why-text", Static).update(pages.why(diagnosis))
-        self._fill_fixes(diagnosis)
+        self._fixes.show(case, diagnosis)
         self.query_one(ProbesPane).show(case, diagnosis)
         for name in ("meaning", "why"):
             self.query_one(f"#{name}", VerticalScroll).scroll_home(animate=False)
@@ -276,24 +256,6 @@ class CaseScreen(Screen[None]):
     def _entered(self) -> None:
         self.action_tab("fixes")
 
-    def _fill_fixes(self, diagnosis: Diagnosis) -> None:
-        from aifix import api
-        from aifix.show.handbook import without_case
-
-        base = api.rule_base()
-        rule = base.get(diagnosis.id)
-        templates = {one.id: one for one in rule.fixes} if rule else {}
-        self._fixes = list(diagnosis.fixes)
-        fixes = self.query_one("#fixes", OptionList)
-        fixes.clear_options()
-        past = pages.learned(diagnosis)
-        options = [Option(pages.fix(number, one, templates.get(one.id), past.get(one.id, ""))) for number, one in enumerate(diagnosis.fixes, start=1)]
-        offered = {one.id for one in diagnosis.fixes}
-        options += [Option(pages.left_out(one, one.title)) for one in (without_case(rule).fixes if rule else ()) if one.id not in offered]
-        fixes.add_options(options)
-        if self._fixes:
-            fixes.highlighted = 0
-
     # ------------------------------------------------------------ tabs and sizes
 
     def action_tab(self, name: str) -> None:
@@ -301,7 +263,7 @@ class CaseScreen(Screen[None]):
         self.query_one("#tabs", Tabs).active = name
         self._arrange()
         if self._case is not None:
-            self.set_focus({"log": self._view, "probes": self.query_one(ProbesPane).list}.get(name, self.query_one(f"#{name}")))
+            self.set_focus({"log": self._log.view, "probes": self.query_one(ProbesPane).list}.get(name, self.query_one(f"#{name}")))
 
     @on(Tabs.TabActivated)
     def _arrange(self) -> None:
@@ -321,268 +283,70 @@ class CaseScreen(Screen[None]):
         del event
         self._arrange()
 
-    # ------------------------------------------------------------ the log
+    # ------------------------------------------------------------ keys that belong to a part
+
+    def _in_the_log(self) -> None:
+        """Show the log, where it is not in sight."""
+        if "-both" not in self.classes:
+            self.action_tab("log")
 
     def action_search(self) -> None:
         """Open the search."""
-        if self._case is None:
-            return
-        if "-both" not in self.classes:
-            self.action_tab("log")
-        search = self.query_one("#search", Input)
-        search.display = True
-        self.set_focus(search)
+        if self._case is not None:
+            self._in_the_log()
+            self._log.search()
 
     def on_key(self, event: events.Key) -> None:
         """Close the search by Escape."""
-        search = self.query_one("#search", Input)
-        if event.key == "escape" and search.display:
+        if event.key == "escape" and self._log.close_search():
             event.stop()
-            search.display = False
-            self._view.look_for("")
-            self.set_focus(self._view)
-
-    @on(Input.Changed, "#search")
-    def _searching(self, event: Input.Changed) -> None:
-        self._view.look_for(event.value)
-
-    @on(Input.Submitted, "#search")
-    def _submitted(self) -> None:
-        self.query_one("#search", Input).display = False
-        self.set_focus(self._view)
-        self._find(1)
 
     def action_again(self, step: int) -> None:
         """Go to the next or previous hit."""
-        if self._view.words:
-            self._find(step)
-
-    def _find(self, step: int) -> None:
-        if self._case is not None and self._view.words:
-            self._searched = f"searching “{self._view.words}” …"
-            self._say()
-            self._seek(self._case, self._view.words, self._view.number, step, self._view.shown)
-
-    @work(thread=True, exclusive=True, group="find")
-    def _seek(self, case: Case, words: str, start: int, step: int, shown: Sequence[int] | None) -> None:
-        """Look for words; runs in a thread."""
-        worker = get_current_worker()
-        found: int | None = start
-        seen: set[int] = set()
-        while True:
-            found = case.log.find(words, found or start, backwards=step < 0, stop=lambda: worker.is_cancelled)
-            if found is None or found in seen or shown is None or _holds(shown, found):
-                break
-            seen.add(found)
-        if found is not None and shown is not None and not _holds(shown, found):
-            found = None
-        if not worker.is_cancelled:
-            self.app.call_from_thread(self._found, case, words, found)
-
-    def _found(self, case: Case, words: str, number: int | None) -> None:
-        if case is not self._case:
-            return
-        self._searched = f"“{pages.one_line(words)}” is not in the log" if number is None else f"“{pages.one_line(words)}” n next, N previous"
-        if number is not None:
-            self._view.go_to(number)
-        self._say()
-
-    @on(LogView.Moved)
-    def _say(self) -> None:
-        """Say where in the log one is."""
-        case = self._case
-        if case is None:
-            return
-        parts = [f"line {self._view.number:,} of {case.log.lines:,}"]
-        if self.rank is not None:
-            thinned = case.document is not None and case.document.truncated and not self._whole_rank
-            parts.append(f"rank {self.rank} only: {self._view.rows:,} lines" + (" of those that aifix kept" if thinned else ""))
-        elif ranks := case.ranks():
-            parts.append(counted(len(ranks), "rank") + " (r)")
-        self.query_one("#state", Static).update(" · ".join([*parts, self._searched] if self._searched else parts))
-
-    @on(LogView.Whole)
-    def _whole(self, event: LogView.Whole) -> None:
-        from aifix_tui.dialogs import LineDialog
-
-        self.app.push_screen(LineDialog(event.number, event.text))
+        self._log.find(step)
 
     def action_proof(self, step: int) -> None:
         """Go to the next line of the proof."""
-        if self._case is None:
-            return
-        if "-both" not in self.classes:
-            self.action_tab("log")
-        self._view.next_proof(step)
+        if self._case is not None:
+            self._in_the_log()
+            self._log.view.next_proof(step)
 
     def action_rank(self) -> None:
         """Show one rank's lines alone, the next rank, then all again."""
-        ranks = self._case.ranks() if self._case else []
-        if not ranks:
-            self.notify("The lines of this log name no ranks")
-            return
-        self.rank = ranks[0] if self.rank is None else next((rank for rank in ranks if rank > self.rank), None)
-
-    def watch_rank(self, rank: int | None) -> None:
-        """Filter the log."""
-        case = self._case
-        if case is None:
-            return
-        self._whole_rank = False
-        self._view.only(None if rank is None else case.lines_of(rank))
-        self._say()
-        pattern = case.rank_pattern(rank) if rank is not None and case.document is not None and case.document.truncated else None
-        if rank is not None and pattern is not None:
-            self._look_through(case, rank, pattern)
-
-    @work(thread=True, exclusive=True, group="rank")
-    def _look_through(self, case: Case, rank: int, pattern: re.Pattern[bytes]) -> None:
-        """Find all lines of a rank in a log of which aifix kept parts; in a thread."""
-        worker = get_current_worker()
-        numbers = case.log.matching(pattern, lambda: worker.is_cancelled)
-        if not worker.is_cancelled:
-            self.app.call_from_thread(self._looked_through, case, rank, numbers)
-
-    def _looked_through(self, case: Case, rank: int, numbers: Sequence[int]) -> None:
-        if case is self._case and rank == self.rank and numbers:
-            self._whole_rank = True
-            self._view.only(numbers)
-            self._say()
-
-    # ------------------------------------------------------------ fixes, rule, probes
+        self._log.next_rank()
 
     def action_copy(self) -> None:
         """Copy the command of the highlighted fix; in the log, the line."""
-        if self.focused is self._view:
-            self.app.copy(self._view.log_file.text(self._view.number) if self._view.log_file else "")
-            return
-        index = self.query_one("#fixes", OptionList).highlighted or 0
-        if index >= len(self._fixes):
-            self.app.copy("")
-            return
-        if self.app.copy(pages.command_of(self._fixes[index])):
-            self._took(self._fixes[index])
-
-    @on(OptionList.OptionSelected, "#fixes")
-    def _fix_chosen(self, event: OptionList.OptionSelected) -> None:
-        from aifix_tui.dialogs import CopyDialog
-
-        if event.option_index < len(self._fixes):
-            fix = self._fixes[event.option_index]
-
-            def copied(text: str | None) -> None:
-                if text and self.app.copy(text):
-                    self._took(fix)
-
-            self.app.push_screen(CopyDialog(fix.title, pages.copied(fix.do, notes=True)), copied)
+        view = self._log.view
+        if self.focused is view:
+            self.app.copy(view.log_file.text(view.number) if view.log_file else "")
+        else:
+            self._fixes.copy()
 
     def action_patch(self) -> None:
         """Make a patch of the user's code for the highlighted fix."""
-        index = self.query_one("#fixes", OptionList).highlighted or 0
-        if self._case is not None and self.chosen is not None and index < len(self._fixes):
-            self._propose(self._case, self.chosen, self._fixes[index])
+        self._fixes.patch()
 
-    @work(thread=True, exclusive=True, group="patch")
-    def _propose(self, case: Case, diagnosis: Diagnosis, fix: Fix) -> None:
-        """Parse the sources that the log names; in a thread."""
-        try:
-            from aifix.fixes.proposal import propose
-        except ImportError:
-            self.app.call_from_thread(self._proposed, None, "This build of aifix makes no patches.")
-            return
-        from aifix import api
+    def action_tried(self) -> None:
+        """Ask whether the fix that was taken, or the highlighted one, helped."""
+        self._tried.ask(self.chosen, self._fixes.chosen)
 
-        assert case.document is not None  # noqa: S101 - there is no fix without one
-        path = case.log.path.absolute()
-        try:
-            proposal = propose(case.document, diagnosis, fix, api.rule_base(), folders=[str(path.parent), str(Path.cwd())], log=str(path))
-        except ImportError as error:  # LibCST is an extra
-            self.app.call_from_thread(self._proposed, None, f"Patches need LibCST: pip install 'aifix-kb[fix]' ({error})")
-            return
-        why_not = proposal.refusal or "This fix is to be done by hand: c copies it."
-        self.app.call_from_thread(self._proposed, proposal if proposal.patch else None, why_not)
+    @on(FixesPane.Took)
+    def _took(self, event: FixesPane.Took) -> None:
+        self._tried.take(event.diagnosis, event.fix)
 
-    def _proposed(self, proposal: Proposal | None, why_not: str) -> None:
-        if proposal is None:
-            self.notify(pages.one_line(why_not), title="No patch", severity="warning", markup=False)
-            return
-        from aifix_tui.patch_dialog import PatchDialog
+    @on(TriedBar.Learned)
+    def _learned(self, event: TriedBar.Learned) -> None:
+        if event.case is self._case:
+            self._renew(event.case, event.report)
 
-        def closed(applied: str | None) -> None:
-            if applied:
-                self._took(proposal.fix)
-
-        self.app.push_screen(PatchDialog(proposal), closed)
-
-    # ------------------------------------------------------------ did it help?
-
-    def _took(self, fix: Fix) -> None:
-        """Note that somebody goes to try a fix, to ask later whether it helped."""
-        case, chosen = self._case, self.chosen
-        if case is None or chosen is None:
-            return
-        self._taken = (chosen, fix)
-        self._say_tried()
-        incident = case.past.incident
-        if incident is not None:
-            tried.note(tried.Tried(incident.number, incident.uid, fix.id, fix.title, chosen.title, time.time()))
-
-    def _say_tried(self) -> None:
-        bar = self.query_one("#tried", Static)
-        bar.display = self._taken is not None
-        if self._taken is not None:
-            bar.update(pages.text(("t ", "bold $primary"), "did it help? ", (pages.one_line(self._taken[1].title), "bold")))
+    # ------------------------------------------------------------ rule, probes, another report
 
     def _say_met(self) -> None:
         met = self._case.met() if self._case is not None else ""
         line = self.query_one("#met", Static)
         line.update(pages.one_line(met))
         line.display = bool(met)
-
-    def _complain(self, case: Case) -> None:
-        for message in case.past.messages:
-            self.notify(pages.one_line(message), title="History", severity="warning", markup=False)
-        case.past.messages.clear()
-
-    def action_tried(self) -> None:
-        """Ask whether the fix that was taken, or the highlighted one, helped."""
-        from aifix_tui.dialogs import HelpedDialog
-
-        case, chosen = self._case, self.chosen
-        index = self.query_one("#fixes", OptionList).highlighted or 0
-        if self._taken is None and (chosen is None or index >= len(self._fixes)):
-            self.notify("There is no fix here to have tried", severity="warning")
-            return
-        diagnosis, fix = self._taken or (chosen, self._fixes[index])
-        if case is None or diagnosis is None:
-            return
-
-        def said(answer: str | None) -> None:
-            if answer:
-                self._taken = None
-                self._say_tried()
-                self._note(case, fix, worked=answer == "yes")
-
-        self.app.push_screen(HelpedDialog(fix.title, diagnosis.title), said)
-
-    @work(thread=True, group="answer")
-    def _note(self, case: Case, fix: Fix, *, worked: bool) -> None:
-        """Write the answer, and rank the fixes by what is known now; in a thread."""
-        assert case.report is not None  # noqa: S101 - there is no fix without one
-        told = case.past.answer(case.report, fix.id, worked=worked)
-        if told is not None and case.past.incident is not None:
-            tried.forget(case.past.incident.uid, fix.id)
-        self.app.call_from_thread(self._noted, case, fix, told, case.rank() if told is not None else None)
-
-    def _noted(self, case: Case, fix: Fix, told: Told | None, report: Report | None) -> None:
-        if case is not self._case:
-            return
-        self._complain(case)
-        if told is not None:
-            moved = f"; its chance: {told.before:.2f} → {told.after:.2f}" if told.before is not None and told.after is not None else ""
-            self.notify(f"“{pages.one_line(fix.title)}”, failure {told.number} of the history{moved}", title="Noted", markup=False)
-        if report is not None:
-            self._renew(case, report)
 
     def _renew(self, case: Case, report: Report) -> None:
         """Show another report of the same case; the chosen diagnosis stays chosen."""
@@ -628,9 +392,3 @@ class CaseScreen(Screen[None]):
         if now is not None and [fix.id for fix in now.fixes] != order:
             said += "; the order of the fixes changed" if said else "The order of the fixes changed"
         self.notify(said or "The verdicts move no confidence", title="This machine has spoken", markup=False)
-
-
-def _holds(numbers: Sequence[int], number: int) -> bool:
-    """Look a number up in sorted ones."""
-    at = bisect_left(numbers, number)
-    return at < len(numbers) and numbers[at] == number
