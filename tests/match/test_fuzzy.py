@@ -52,6 +52,24 @@ def test_the_nearest_wordings_are_leads_for_an_unknown_failure() -> None:
     assert [near.id for near in found] == ["tensor.matmul-shape"]
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "AttributeError: 'Config' object has no attribute 'hidden_size'",
+        "NameError: name 'F' is not defined",
+        "TypeError: _DropoutNd.__init__() got an unexpected keyword argument 'prob'",
+        "TypeError: Meter.update() missing 1 required positional argument: 'weight'",
+        "ZeroDivisionError: division by zero",
+        "ValueError: shard 2 is empty: data/shard-00002.tar",
+    ],
+)
+def test_what_python_says_of_every_program_leads_nowhere(line: str) -> None:
+    from aifix import api
+    from aifix.match.fuzzy import nearest
+
+    assert nearest(api.rule_base(), [line]) == ()
+
+
 RENAMED = r"""
 id: deps.attr-missing
 signatures:

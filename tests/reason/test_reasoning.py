@@ -99,6 +99,53 @@ def test_a_symptom_gives_way_to_an_error_that_no_rule_knows() -> None:
     assert report.unknown.location.line == 7
 
 
+IN_A_WORKER = """
+Traceback (most recent call last):
+  File "/workspace/train.py", line 13, in <module>
+    for batch in loader:
+  File "/venv/lib/python3.11/site-packages/torch/_utils.py", line 794, in reraise
+    raise exception
+KeyError: Caught KeyError in DataLoader worker process 0.
+Original Traceback (most recent call last):
+  File "/venv/lib/python3.11/site-packages/torch/utils/data/_utils/fetch.py", line 57, in fetch
+    return self.collate_fn(data)
+  File "/workspace/train.py", line 7, in collate
+    return torch.tensor([s["labels"] for s in samples])
+KeyError: 'labels'
+"""
+RAISED_AGAIN = """
+Traceback (most recent call last):
+  File "/workspace/plan.py", line 4, in load
+    return MODELS[name]
+KeyError: 'resnet5O'
+
+During handling of the above exception, another exception occurred:
+
+Traceback (most recent call last):
+  File "/workspace/train.py", line 40, in <module>
+    load("resnet5O")
+  File "/workspace/plan.py", line 6, in load
+    raise PlanError(name)
+plan.PlanError: no model resnet5O
+"""
+
+
+def test_an_unknown_error_in_a_worker_process_is_told_by_the_workers_own_traceback() -> None:
+    unknown = diagnose(IN_A_WORKER, OOM).unknown
+    assert unknown is not None
+    assert (unknown.kind, unknown.message) == ("KeyError", "'labels'")
+    assert unknown.location is not None
+    assert (unknown.location.line, unknown.location.function) == (7, "collate")
+    assert [item.text for item in unknown.evidence] == ["KeyError: 'labels'"]
+
+
+def test_of_unknown_errors_that_hang_together_the_one_that_ended_the_run_is_told() -> None:
+    unknown = diagnose(RAISED_AGAIN, OOM).unknown
+    assert unknown is not None
+    assert (unknown.kind, unknown.message) == ("plan.PlanError", "no model resnet5O")
+    assert [item.text for item in unknown.evidence] == ["KeyError: 'resnet5O'", "plan.PlanError: no model resnet5O"]
+
+
 def test_waiting_ranks_give_way_to_an_unknown_error_that_came_first_but_not_to_a_later_one() -> None:
     timeout = "[rank0]: Watchdog caught collective operation timeout\n"
     assert diagnose(STRANGER + timeout, TIMEOUT).diagnoses == ()

@@ -8,11 +8,13 @@ mistyped message yields its numbers. Below the bar, or without a margin over the
 from __future__ import annotations
 
 from collections import Counter, defaultdict
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from aifix.lazy import lazy_linear, lazy_re
 from aifix.match.ending import ended_well
 from aifix.match.exact import Hit, quoted_lines
+from aifix.match.leads import BESIDE, Leads
 from aifix.match.regex import PatternError, compile_pattern
 from aifix.match.skeleton import HOLE, skeletons
 from aifix.match.unexplained import unexplained
@@ -137,6 +139,11 @@ class Index:
                 most = max(most, shared[number])
         return most >= WORDY and any(weight >= WORDS * self._weights[number] for number, weight in shared.items())
 
+    @cached_property
+    def leads(self) -> Leads:
+        """What the words of the wordings weigh."""
+        return Leads((reader.rule, wording.segments) for wording in self.wordings for reader in wording.readers)
+
     def _index_words(self) -> None:
         by_word: dict[str, list[int]] = defaultdict(list)
         for number, wording in enumerate(self.wordings):
@@ -229,6 +236,7 @@ class _Best(NamedTuple):
     read: bool
     compared: int
     repaired: str
+    segments: tuple[str, ...]
 
 
 def _best_by_rule(line: str, index: Index) -> dict[str, list[_Best]]:
@@ -245,7 +253,9 @@ def _best_by_rule(line: str, index: Index) -> dict[str, list[_Best]]:
                 continue
             captures = {name: text.strip() for name, text in found.groupdict().items() if text is not None} if found is not None else {}
             rank = likeness.score + min(likeness.compared, 120) / 1200 + (0.05 if found is not None else 0.0)
-            one = _Best(rank, likeness.score, reader, wording.length, captures, found is not None, likeness.compared, likeness.repaired)
+            one = _Best(
+                rank, likeness.score, reader, wording.length, captures, found is not None, likeness.compared, likeness.repaired, wording.segments
+            )
             known = best.setdefault(reader.rule, [one])
             if rank > known[0].rank:
                 best[reader.rule] = [one]
@@ -303,13 +313,17 @@ def _passes(best: _Best) -> bool:
 
 
 def nearest(base: Base, lines: Iterable[str], most: int = 3) -> tuple[Nearest, ...]:
-    """Name the diagnoses whose wording is nearest to some lines: leads, not claims."""
-    scores: dict[str, float] = {}
+    """Name the diagnoses whose wording is nearest to some lines: leads, not claims; none whose likeness is that of all errors."""
+    leads = base.wordings.leads
+    told: dict[str, tuple[float, float]] = {}
     for text in list(lines)[:5]:
         for rule, bests in _best_by_rule(text[:LONGEST], base.wordings).items():
-            scores[rule] = max(scores.get(rule, 0.0), bests[0].score)
-    chosen = sorted(scores.items(), key=lambda item: -item[1])[:most]
-    return tuple(Nearest(rule, base[rule].title, round(score, 3)) for rule, score in chosen)
+            weight = leads.weight(text[:LONGEST], bests[0].segments)
+            if weight:
+                told[rule] = max(told.get(rule, (0.0, 0.0)), (weight, bests[0].score))
+    least = BESIDE * max((weight for weight, _ in told.values()), default=0.0)
+    chosen = sorted((item for item in told.items() if item[1][0] >= least), key=lambda item: -item[1][1])[:most]
+    return tuple(Nearest(rule, base[rule].title, round(score, 3)) for rule, (_, score) in chosen)
 
 
 def _strangers(document: Document, hits: Sequence[Hit]) -> bool:

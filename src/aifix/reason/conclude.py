@@ -132,7 +132,7 @@ def _locator(one: Candidate, found: list[Candidate], locate: Any) -> Any:
 
 
 def _location_of(document: Document, strangers: list[Any], locate: Any) -> Location | None:
-    return locate(document, strangers[0].error) if strangers and locate else None
+    return locate(document, unknown.told_by(strangers).error) if strangers and locate else None
 
 
 def _diagnosis(

@@ -12,7 +12,7 @@ from aifix.match.unexplained import CONSEQUENCES
 from aifix.model import Document, Evidence, Location, Traceback, Unknown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 _FATAL = lazy_linear(
     r"^(?:\S+: )?(?:fatal(?: error)?|FATAL(?: ERROR)?|Fatal(?: Python)? error|panic|ERROR|Error|error)(?:\[\w+\])?: \S"
@@ -32,15 +32,16 @@ def unknown(document: Document, strangers: list[Traceback], location: Location |
     Args:
         document: the cleaned input.
         strangers: tracebacks that no candidate explains.
-        location: the user's frame of the first of them.
+        location: the user's frame of the one that `told_by` chooses of them.
 
     """
     if document.genre != "log" and not any(traceback.frames for traceback in strangers):
         return None
     if strangers:
-        chosen = strangers[0]
-        lines = range(chosen.error, min(chosen.end, chosen.error + SHOWN))
-        evidence = tuple(Evidence(document.lines[index].number, document.lines[index].text) for index in lines)
+        chosen = told_by(strangers)
+        before = [] if chosen.relation == "worker" else [one.error for one in _chain(strangers) if one.error < chosen.error]
+        shown = [*before, *range(chosen.error, min(chosen.end, chosen.error + SHOWN))]
+        evidence = tuple(Evidence(document.lines[index].number, document.lines[index].text) for index in shown[-SHOWN:])
         ranks = tuple(sorted({traceback.rank for traceback in strangers if traceback.rank is not None}))
         return Unknown(chosen.kind, chosen.message, evidence, location, ranks)
     if any(traceback.kind and traceback.kind.rpartition(".")[2] in CONSEQUENCES for traceback in document.tracebacks):
@@ -57,6 +58,20 @@ def unknown(document: Document, strangers: list[Traceback], location: Location |
         (message or found[0].text).strip(),
         tuple(Evidence(line.number, line.text) for line in found),
     )
+
+
+def _chain(strangers: Sequence[Traceback]) -> list[Traceback]:
+    """Give the first of some tracebacks, and those that hang at it."""
+    return [strangers[0], *itertools.takewhile(lambda one: one.relation != "first", strangers[1:])]
+
+
+def told_by(strangers: Sequence[Traceback]) -> Traceback:
+    """Choose the traceback that says what happened: of a chain the error that ended the run, and of a worker process its own.
+
+    `KeyError: Caught KeyError in DataLoader worker process 0.` is how the main process passes on what the worker's traceback below it says.
+    """
+    chain = _chain(strangers)
+    return next((one for one in reversed(chain) if one.relation == "worker"), chain[-1])
 
 
 def _fatal(document: Document, indices: Iterable[int]) -> Iterator[int]:
