@@ -31,7 +31,6 @@ WORDS = {
     "not-available": "– not here",
     "not-run": "– not run",
 }
-SPEAK = {"confirmed", "refuted"}
 ELSEWHERE = "– tells nothing: it has no answer here, and the log seems to come from another machine"
 TICK = 0.25
 """Seconds between two looks at the clock while probes run."""

@@ -10,8 +10,6 @@ if TYPE_CHECKING:
 
     from aifix.fixes.manager import Manager
 
-NO_VALUE = frozenset({"-U", "--upgrade", "-y", "--yes", "--pre", "-q", "--quiet", "--force-reinstall", "--no-deps", "--no-build-isolation",
-                      "--no-cache-dir", "-v", "--user", "--ignore-installed", "-I"})  # fmt: skip
 DROPPED = frozenset({"-U", "--upgrade", "-y", "--yes", "-q", "--quiet"})
 """Flags that a lock file's manager has no need of."""
 ENVIRONMENT_CALLS = {"conda": "conda run -n {environment} python -m pip", "mamba": "mamba run -n {environment} python -m pip",

@@ -26,8 +26,6 @@ POSITIONS = {"DataLoader": ("dataset", "batch_size", "shuffle", "sampler", "batc
 NAMES = frozenset({*LOADER.values(), *TRAINER.values(), "autocast", "grad_scaler", "clears_gradients", "optimizer", "batch_size",
                    "num_workers", "source_changed", "sequence", "epochs", "trainer", "batch_line", "smaller_command"})  # fmt: skip
 """Every fact that a source or a command line may give: conditions of any rule may ask for them."""
-TEXTS = frozenset({"batch_line", "smaller_command"})
-"""Those of them that are texts for a fix, and not values."""
 
 
 LONGEST = 120

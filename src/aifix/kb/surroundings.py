@@ -92,11 +92,8 @@ def packages(folders: tuple[str, ...]) -> dict[str, str]:
 
 def variables(environ: Mapping[str, str]) -> dict[str, str]:
     """Give the variables that may matter to a failure, without secrets."""
-    found = {}
-    for name in sorted(environ):
-        if (name in _TELLING or name.startswith(_FAMILIES)) and not name.startswith(_PASSING) and not is_secret(name):
-            found[name] = redact.redact(f"{name}={environ[name][:VARIABLE]}").removeprefix(f"{name}=")
-    return found
+    telling = (name for name in sorted(environ) if (name in _TELLING or name.startswith(_FAMILIES)) and not name.startswith(_PASSING))
+    return redact.redact_environment({name: environ[name][:VARIABLE] for name in telling if not is_secret(name)})
 
 
 def is_secret(name: str) -> bool:

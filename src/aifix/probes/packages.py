@@ -150,24 +150,6 @@ def module_in(folder: str, parts: list[str]) -> str:
     return f"{os.path.dirname(at)}/{compiled[0]}" if compiled else ""
 
 
-def provider(installed: Installed, module: str) -> Package | None:
-    """Give the distribution that a module comes from: by name, or by its record of files."""
-    top = module.split(".", maxsplit=1)[0]
-    direct = installed.packages.get(canonical(top))
-    if direct is not None:
-        return direct
-    for package in installed.packages.values():
-        for name in ("top_level.txt", "RECORD"):
-            try:
-                with open(f"{package.folder}/{package.info}/{name}", encoding="utf-8", errors="replace") as stream:
-                    text = stream.read(1 << 20)
-            except OSError:
-                continue
-            if re.search(rf"^{re.escape(top)}(?:/__init__\.py,|\.py,|$)", text, re.MULTILINE):
-                return package
-    return None
-
-
 def compiled(package: Package) -> list[str]:
     """List the compiled modules of a package by its record, the smaller ones first."""
     try:

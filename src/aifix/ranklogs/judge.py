@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from aifix.lazy import lazy_re
 from aifix.show.layout import name_ranks
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ TOGETHER = 2.0
 """Seconds within which the order of two errors on different machines proves nothing."""
 SIGTERM = 15
 _NAMES = {4: "SIGILL", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL", 11: "SIGSEGV", 15: "SIGTERM", 24: "SIGXCPU", 25: "SIGXFSZ"}
-_CALL = lazy_re(r"^(\S+) ")
 
 
 class Judgement(NamedTuple):

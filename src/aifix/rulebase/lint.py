@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from aifix.fixes.patch import PATCHES
 from aifix.fixes.values import NAMES as SOURCE_FACTS
 from aifix.match.captures import TYPES
 from aifix.match.literals import MIN_CORE, weight
 from aifix.match.regex import LINEAR, PatternError, compile_pattern
-from aifix.model import Rule, Signature
 from aifix.reason import expressions, templates
 from aifix.reason.candidate import named_by
 from aifix.rulebase import source as sources
 from aifix.rulebase.compile import gateless_cores
 from aifix.rulebase.source import Loaded, Problem, RuleError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from aifix.model import Rule, Signature
 
 TITLE = 60
 """Characters of a title."""
@@ -227,6 +231,3 @@ class _Checker:
             self.add("$.id", "it needs a counterexample")
         if len(self.rule.fixes) < 3:
             self.add("$.fixes" if self.rule.fixes else "$.id", "it needs three fixes")
-
-
-Checker = Callable[[Sequence[Loaded], Mapping[str, Rule]], list[Problem]]

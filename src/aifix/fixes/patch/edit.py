@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 Node = TypeVar("Node", bound=cst.CSTNode)
 Statement = cst.SimpleStatementLine | cst.BaseCompoundStatement
-SCOPES = (cst.FunctionDef, cst.Lambda, cst.ClassDef)
 
 
 class Case(NamedTuple):
