@@ -158,6 +158,50 @@ def test_a_numbered_list_keeps_its_numbers() -> None:
     assert [text for text, _ in texts(raw)] == raw
 
 
+SHOWN = [
+    "epoch 3",
+    "Traceback (most recent call last):",
+    '  File "a.py", line 1, in <module>',
+    "    main()",
+    MESSAGE,
+    "",
+    "make: *** [train] Error 1",
+]
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        pytest.param([f"{number:6d}\t{text}" for number, text in enumerate(SHOWN, 1)], id="cat -n"),
+        pytest.param([f"{number:5d}→{text}" for number, text in enumerate(SHOWN, 4)], id="an agent's reading of a file"),
+        pytest.param([f"{number}:{text}" for number, text in enumerate(SHOWN, 97)], id="grep -n"),
+        pytest.param([f"{number}: {text}" for number, text in enumerate(SHOWN, 1)], id="a number and a colon"),
+        pytest.param([f" {number:3d} | {text}" for number, text in enumerate(SHOWN, 1)], id="an editor's gutter"),
+        pytest.param([f"logs/train.log:{number}:{text}" for number, text in enumerate(SHOWN, 1)], id="grep -Hn"),
+        pytest.param([f"train.log{'-:'[number == 5]}{number}{'-:'[number == 5]}{text}" for number, text in enumerate(SHOWN, 1)], id="grep -n -C4"),
+        pytest.param([f"job.out:{text}" for text in SHOWN], id="grep over several logs"),
+        pytest.param(["    " + text for text in SHOWN], id="an indented paste"),
+        pytest.param(["\u00a0\u00a0" + text.replace("  ", "\u00a0 ") for text in SHOWN], id="copied from a web page"),
+    ],
+)
+def test_what_a_program_that_shows_files_puts_first_is_taken_off(shown: list[str]) -> None:
+    found = document.read("\n".join(shown).encode())
+    assert [line.text for line in found.lines if line.text.strip()] == [text for text in SHOWN if text]
+    assert all(line.rank is None for line in found.lines)
+    assert found.tracebacks[0].kind == "RuntimeError"
+    assert found.genre == "log"
+
+
+def test_the_rank_in_the_name_of_a_file_that_grep_prints_is_read() -> None:
+    raw = [f"logs/rank{rank}.log:{number}:{text}" for rank in (0, 3) for number, text in enumerate(SHOWN[:5], 1)]
+    assert {rank for _, rank in texts(raw)} == {0, 3}
+
+
+def test_frames_that_stand_first_keep_their_blanks() -> None:
+    raw = ['  File "a.py", line 1, in <module>', "    main()", '  File "b.py", line 4, in main', "    raise ValueError"]
+    assert [text for text, _ in texts(raw)] == raw
+
+
 def test_a_rust_backtrace_keeps_its_numbers() -> None:
     raw = [
         "stack backtrace:",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.rules_of import diagnose
 
 OOM = r"""
@@ -175,6 +176,30 @@ def test_a_survived_warning_is_a_hint_and_not_a_failure() -> None:
     assert not report.failed
     assert report.diagnoses == ()
     assert [hint.id for hint in report.hints] == ["tf.no-gpu"]
+
+
+ASSERT = "id: cuda.device-assert\nsignatures: [{pattern: 'Assertion `{assertion:text}` failed'}]"
+RELAYED = [
+    "Loss.cu:250: block: [0,0,0], thread: [9,0,0] Assertion `t < n_classes` failed.",
+    "Traceback (most recent call last):",
+    '  File "train.py", line 7, in <module>',
+    "    loss.item()",
+    "ValueError: late",
+]
+
+
+@pytest.mark.parametrize(
+    ("head", "lines", "failed"),
+    [
+        pytest.param("[2026-03-01, 09:00:12 UTC] {subprocess.py:93} INFO - ", RELAYED[:1], True, id="an operator passes on what the task prints"),
+        pytest.param("[2026-03-01T09:00:12.101+0000] {pod_manager.py:472} INFO - ", RELAYED[:1], True, id="likewise, of a newer version"),
+        pytest.param("2026-03-01 09:00:12,101 INFO ", RELAYED, True, id="a logger that passes a traceback on passes on the assert too"),
+        pytest.param("2026-03-01 09:00:12,101 INFO ", RELAYED[:1], False, id="a program's own information"),
+    ],
+)
+def test_what_is_logged_as_information_fails_only_where_the_logger_passes_on_anothers_output(head: str, lines: list[str], *, failed: bool) -> None:
+    report = diagnose("".join(f"{head}{line}\n" for line in [*lines, "the end"]), ASSERT)
+    assert [diagnosis.id for diagnosis in report.diagnoses] == ["cuda.device-assert"] * failed
 
 
 def test_a_message_within_quoted_source_is_not_an_utterance() -> None:

@@ -133,7 +133,7 @@ def _printable(text: str) -> str:
         text = re.sub("[^\n\r\x08]\x08", "", text)  # overstruck characters of a manual page
     text = _CONTROL.sub("", text)
     if not text.isascii():
-        text = _INVISIBLE.sub("", text)
+        text = _INVISIBLE.sub("", text).replace("\u00a0", " ")  # web pages and chats keep indentation with blanks that do not break
     return text
 
 

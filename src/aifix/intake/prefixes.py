@@ -82,6 +82,11 @@ _LID = lazy_re(r"(?P<edge>[ ]*[╭┌┏╔╰└┗╚+][─━═-]{2,}[ ]?)(?
 _GUTTER = lazy_re(r"[ ]{1,4}(?:│[ ](?=[a-z>\[])|╰─[>▶][ ]|├─[>▶][ ]|×[ ])")
 _HOST_WORD = lazy_re(r"kernel:[ ]|[\w.\-]{1,80}[ ][\w./@\-]{1,60}(?:\[\d+\]:[ ]|(?<=kernel):[ ])")
 
+_FILE_HEAD = lazy_re(
+    r"(?:[\w./@+\-]{0,200}?rank[._-]?(?P<rank>\d{1,5})[\w.\-]{0,60}?|[\w./@+\-]{1,200}?)\.(?:log|out|err|txt)(?:\.\d{1,3})?"
+    r"(?::(?:\d{1,9}:)?|-(?:\d{1,9}-)?)"
+)
+_NUMBER_HEAD = lazy_re(r"[ ]{0,8}(\d{1,8})(?:\t|→|:|-|[ ]{0,2}[|│]|[ ]{2})")
 _AHEAD_RANK = lazy_re(r"\[rank: (\d+)\]|(?:(?:\[[IWEF] )?[\w./\\]+\.(?:cpp|cc|h|hpp):\d+\] )?\[(?:PG [^\]]{0,120}?)?Rank (\d+)\]")
 _TASK_HEAD = lazy_re(r" {0,3}(\d{1,4}): ?|\[(\d{1,4})\] ")
 _HOST_HEAD = lazy_re(r"(?=[\w.\-]*[\d.\-])([A-Za-z0-9][\w.\-]{1,80}): ")
@@ -132,6 +137,7 @@ class _Stem:
 def strip(lines: Sequence[Line]) -> list[Line]:
     """Take the prefixes off all lines. What is ambiguous on one line (`12: `) is decided by the document as a whole."""
     stems = [_Stem(line.text) for line in lines]
+    _strip_shown(stems)
     for stem in stems:
         _peel(stem)
     for _ in range(_ROUNDS):
@@ -152,6 +158,50 @@ def strip(lines: Sequence[Line]) -> list[Line]:
         else:
             out.append(line)
     return out
+
+
+def _strip_shown(stems: list[_Stem]) -> None:
+    """Take off what was put first to show a file: by `cat -n` or an editor the line's number, `grep` the file's name, a paste its indentation."""
+    _vote_files(stems)
+    _vote_numbers(stems)
+    _take_indent(stems)
+
+
+def _vote_files(stems: list[_Stem]) -> None:
+    """`logs/rank3.log:12:text`, as grep prints, and `logs/rank3.log-13-text` of the lines around a hit."""
+    found = [(stem, match) for stem in stems if (match := _FILE_HEAD.match(stem.text))]
+    filled = sum(1 for stem in stems if stem.text.strip() not in {"", "--"})
+    if len(found) < 3 or len(found) < 0.9 * filled:
+        return
+    for stem, match in found:
+        stem.claim(match["rank"], _TASK)
+        stem.take(match.end())
+
+
+def _vote_numbers(stems: list[_Stem]) -> None:
+    """`  12<tab>text`: the numbers count up, one a line; ranks come again, and the first of them is 0."""
+    found = [(stem, match) for stem in stems if (match := _NUMBER_HEAD.match(stem.text))]
+    if len(found) < 4 or len(found) < 0.9 * sum(1 for stem in stems if stem.text.strip() not in {"", "--"}):
+        return
+    numbers = [int(match[1]) for _, match in found]
+    steps = [after - before for before, after in pairwise(numbers)]
+    if numbers[0] == 0 or min(steps) < 1 or steps.count(1) < 0.9 * len(steps):
+        return
+    apart = all(match.end() == len(stem.text) or stem.text[match.end()] == " " for stem, match in found)
+    if apart and found[0][1][0].endswith(":") and not any(_TRACE_INSIDE in stem.text for stem, _ in found):
+        return  # a list of steps
+    for stem, match in found:
+        stem.take(match.end() + (apart and match.end() < len(stem.text)))
+
+
+def _take_indent(stems: list[_Stem]) -> None:
+    """Take off the blanks that stand before every line, but for those of a traceback's frames."""
+    filled = [stem for stem in stems if stem.text.strip()]
+    depth = min((len(stem.text) - len(stem.text.lstrip(" ")) for stem in filled), default=0)
+    if depth < 2 or len(filled) < 2 or any(stem.text.startswith(('File "', "^", "at "), depth) for stem in filled):
+        return
+    for stem in filled:
+        stem.take(depth)
 
 
 def begins_record(text: str) -> bool:

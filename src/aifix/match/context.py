@@ -10,7 +10,7 @@ from aifix.match.regex import PatternError, compile_pattern
 from aifix.match.search import searcher
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from aifix.match.exact import Hit
     from aifix.model import Document, Line, Rule, Signature
@@ -28,13 +28,14 @@ def fitting(hits: Iterable[Hit], document: Document, rules: Mapping[str, Rule]) 
     listed = list(hits)
     well = bool(listed) and ended_well(document, max(hit.line for hit in listed))
     raised = {line for traceback in document.tracebacks if traceback.frames for line in range(traceback.start, traceback.end)}
+    relays = {_shape(document.lines[line]) for line in raised}
     for hit in listed:
         signature = rules[hit.rule].signatures[hit.signature]
         if _fits(signature, hit, document):
             survived = (
                 signature.level == "warning"
                 or _warned(document.lines[hit.line], signature)
-                or (hit.line not in raised and _logged_as_harmless(document.lines[hit.line], signature))
+                or (hit.line not in raised and _logged_as_harmless(document.lines[hit.line], signature, relays))
                 or (well and hit.line not in raised and tried_again(document, hit.line))
                 or (logged_as_warning(document.lines[hit.line]) and went_on(document, hit.line))
             )
@@ -48,13 +49,31 @@ _EXPECTED = lazy_re(r"::\S+.*\b(?:PASSED|XFAIL|XPASS|SKIPPED)\b|^(?:ok \d+ - |âœ
 _WARNING = lazy_re(r"\b(?:[A-Z]\w*)?Warning: ")
 
 
-def _logged_as_harmless(line: Line, signature: Signature) -> bool:
-    """Tell whether the program itself logged a line as information, or a test runner as what it should be."""
+_RELAY = lazy_re(r"\{(?:subprocess|docker|pod_manager|kubernetes_pod|ssh|logging_mixin|process_utils|bash)\.py:\d+\} INFO")
+"""Airflow's operators log what the task prints, whatever it is, as information."""
+_DIGITS = lazy_re(r"\d+")
+
+
+def _shape(line: Line) -> str:
+    """Give a line's prefix without its numbers: what logger wrote it."""
+    return _DIGITS.sub("0", line.prefix)
+
+
+def _logged_as_harmless(line: Line, signature: Signature, relays: Collection[str]) -> bool:
+    """Tell whether the program itself logged a line as information, or a test runner as what it should be.
+
+    Args:
+        line: the line.
+        signature: what matched it.
+        relays: prefixes, as `_shape` gives them, that tracebacks have too: their logger only passes on what another program prints.
+    """
     if signature.detector:
         return False  # losses are logged as information, whatever they say
     if _EXPECTED.search(line.text):
         return True
-    if _HARMLESS.search(line.prefix) or _HARMLESS.search(line.text):
+    if _HARMLESS.search(line.prefix) and not _RELAY.search(line.prefix) and _shape(line) not in relays:
+        return "INFO" not in signature.source
+    if _HARMLESS.search(line.text):
         return "INFO" not in signature.source
     return False
 

@@ -355,9 +355,9 @@ def grad_norm(lines: Sequence[Line]) -> list[Detection]:
         if run is None and not exploded:
             continue
         chosen = points[run : run + CITED] if run is not None else points[-RUN:]
-        line, value, _ = chosen[0]
-        step, rate = _step_at(lines, line, _tells_step), _RATE.search(lines[line].text)
-        captures = {"grad_norm": value, **({"step": step} if step else {}), **({"learning_rate": rate["rate"]} if rate else {})}
+        first = chosen[0]
+        step, rate = _step_at(lines, first.line, _tells_step), _RATE.search(lines[first.line].text)
+        captures = {"grad_norm": first.text, **({"step": step} if step else {}), **({"learning_rate": rate["rate"]} if rate else {})}
         if exploded and finite:
             captures["usual_norm"] = f"{usual:g}"
         return [Detection(point.line, captures) for point in chosen]

@@ -126,13 +126,13 @@ def read_text(lines: Sequence[Line], traced: set[int]) -> Text:
         lines: the cleaned lines; of very many the first and the last ones are read.
         traced: `id`s of the lines of complete tracebacks.
     """
-    sample = list(lines) if len(lines) <= _SAMPLE + 4000 else [*lines[: _SAMPLE // 2], *lines[-_SAMPLE // 2 :]]
+    sample: Sequence[Line] = lines if len(lines) <= _SAMPLE + 4000 else [*lines[: _SAMPLE // 2], *lines[-_SAMPLE // 2 :]]
     shapes = Counter(_DIGITS.sub("0", line.text[:WIDTH]) for line in sample) if len(sample) > 2 * _UNIFORM else Counter[str]()
     text = Text()
     fence = False
     for line in sample:
-        row = line.text[:WIDTH]
-        if not row.strip():
+        row = line.text[:WIDTH].rstrip()
+        if not row:
             continue
         if is_progress(row) or (shapes and shapes[_DIGITS.sub("0", row)] >= _UNIFORM):
             continue
