@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from aifix.lazy import lazy_re
+from aifix.match import progress
 from aifix.match.captures import MAX_TEXT, parse
 from aifix.match.fuzzy import reread
 from aifix.match.regex import PatternError, compile_pattern
@@ -122,10 +123,6 @@ _VERSION = lazy_re(
     r"|onnxruntime|tensorrt(?:-llm)?|numpy|triton|megatron-core|lightning|ray)"
     r"(?:[ _-]version)?[\"']?(?:\s*[:=]{1,2}\s*|[ -])[\"']?v?(\d+\.\d+[\w.+]*)"
 )
-_PROGRESS = lazy_re(
-    r"(?i)\b((?:epoch|step|iter(?:ation)?|global_step)\b\W{0,3}\[?\d+(?:\s?[/,|]\s*\d+)?\]?(?:\[\s*\d+\s?/\s?\d+\])?"
-    r"(?:,? (?:step|iter(?:ation)?|batch)\W{0,3}\d+(?:/\d+)?)?)"
-)
 
 
 def surroundings(candidate: Candidate, document: Document) -> None:
@@ -183,8 +180,8 @@ def _around(candidate: Candidate, document: Document, near: list[int]) -> None:
             facts["gpu_name"] = Fact(found[1], found[1])
         for match in _VERSION.finditer(text):
             versions.setdefault(match[1].lower(), f"{match[1]} {match[2].rstrip('.')}")
-        if "progress" not in facts and index <= candidate.first and (found := _PROGRESS.search(text)):
-            facts["progress"] = Fact(found[1], found[1])
+        if "progress" not in facts and index <= candidate.first and (place := progress.of_line(text)):
+            facts["progress"] = Fact(place, place)
     if pids:
         facts.setdefault("pids", Fact(", ".join(pids), [int(pid) for pid in pids]))
     if versions:
