@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from aifix.conclusion.of_log import conclude
 from aifix.intake import document as intake
 from aifix.match import context, exact, fuzzy
 from aifix.match.keeper import Keeper
 from aifix.reason import templates
-from aifix.reason.conclude import conclude
 from aifix.rulebase import base as rulebase
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from pathlib import Path  # late: its import takes longer than most diagnoses
 
+    from aifix.conclusion.of_log import Examine, Gather
     from aifix.kb.memory import Memory
     from aifix.model import Document, Genre, Location, Report, Traceback
     from aifix.probes.probing import Probing
     from aifix.reason.candidate import Candidate
-    from aifix.reason.conclude import Examine, Gather
     from aifix.reason.refine import Catalogues
     from aifix.rulebase.base import Base
 

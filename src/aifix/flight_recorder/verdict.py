@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from aifix.conclusion.of_state import from_state, number
 from aifix.flight_recorder import groups, words
 from aifix.flight_recorder.compare import Finding, Side, compare
 from aifix.flight_recorder.groups import Group
 from aifix.flight_recorder.load import Load, Skipped
 from aifix.flight_recorder.peers import compare_peers
 from aifix.model import Diagnosis, Evidence, Fact, Location
-from aifix.reason.state import from_state, number
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from aifix.conclusion.of_state import from_state
 from aifix.memory_snapshot import words
 from aifix.memory_snapshot.growth import Growth, growth
 from aifix.memory_snapshot.replay import replay
 from aifix.memory_snapshot.stacks import KINDS, Frame, Kind
 from aifix.memory_snapshot.state import Cut, Pool, cut, pools
 from aifix.model import Diagnosis, Evidence, Fact, Location
-from aifix.reason.state import from_state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

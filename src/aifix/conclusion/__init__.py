@@ -1,0 +1,1 @@
+"""Where reason and rank meet: from candidates, or from measured facts, to diagnoses with their fixes in order."""
