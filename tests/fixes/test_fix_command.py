@@ -127,7 +127,7 @@ def test_a_change_between_making_and_writing_is_refused(folder: Path) -> None:
 def test_without_a_log_one_line_says_what_is_needed(folder: Path) -> None:
     done = fix("1", data="")
     assert done.exit_code == 2
-    assert done.output == "aifix: no diagnosis is stored yet: name the log, as `aifix fix 1 train.log`, or pipe it in\n"
+    assert done.output == "aifix: no failure is remembered: name the log, as `aifix fix 1 train.log`, or pipe it in\n"
 
 
 def test_the_log_may_come_through_the_pipe(folder: Path) -> None:
@@ -169,4 +169,4 @@ def test_mistakes_are_told_in_one_line(folder: Path, arguments: tuple[str, ...],
 
 def test_the_report_names_the_command(folder: Path) -> None:
     done = CliRunner().invoke(cli, ["diagnose", "run.log"])
-    assert "as a patch of your file: aifix fix 1 run.log" in done.output
+    assert "as a patch of your file: aifix fix reshape run.log" in done.output

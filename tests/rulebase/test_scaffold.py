@@ -40,6 +40,17 @@ def test_the_scaffold_is_a_rule_that_recognises_its_own_log() -> None:
     assert {"[8, 3, 224]", "/data/set/a.bin", "3.5 GiB", "cuda:1"} <= texts
 
 
+def test_what_a_worker_process_said_is_the_message() -> None:
+    log = (
+        'Traceback (most recent call last):\n  File "/workspace/train.py", line 13, in <module>\n    for batch in loader:\n'
+        "IndexError: Caught IndexError in DataLoader worker process 0.\n"
+        'Original Traceback (most recent call last):\n  File "/workspace/data.py", line 7, in __getitem__\n    return self.rows[i]\n'
+        "IndexError: shard 17 has no row 4000\n"
+    )
+    text = scaffold(document.read(log.encode()), "data.shard-rows")
+    assert r"- pattern: 'shard {int_1:int} has no row {int_2:int}'" in text
+
+
 def test_a_log_without_an_error_is_refused() -> None:
     with pytest.raises(ValueError, match="nothing in this log"):
         scaffold(document.read(b"all is well\n"), "mine.own")

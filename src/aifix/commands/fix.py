@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from aifix.commands import options
-from aifix.commands.remember import memory_of
+from aifix.commands.remember import given_input, kept_output, memory_of
 from aifix.commands.report import note, rule_base
+from aifix.show.commands import LAST
 
 if TYPE_CHECKING:
     from aifix.fixes.patch import Patch
     from aifix.fixes.proposal import Proposal
+    from aifix.kb.kept import Kept
     from aifix.kb.memory import Memory
     from aifix.model import Diagnosis, Document, Fix, Report
 
@@ -47,53 +49,69 @@ def fix(
 ) -> None:
     """Show fix N of a log as a patch of your code; apply it with --apply.
 
-    NUMBER is the fix's number in the report, or its id; without it the fixes are listed. LOG is the log that was
-    diagnosed ('-' reads standard input). Commands and settings are shown to copy: aifix runs none of them.
+    NUMBER is the fix's number in the report, or its id; without it the fixes are listed. LOG is the log that was diagnosed ('-' reads
+    standard input); without it the last failure that the history remembers is meant. Commands and settings are shown to copy: aifix runs
+    none of them.
     """
     if undone:
         context.exit(_undo())
     number, log = _told(number, log)
-    if not log:
-        note("no diagnosis is stored yet: name the log, as `aifix fix 1 train.log`, or pipe it in")
-        context.exit(2)
-    read = _read(log, memory_of({"history": history, "kb": kb}, again=True))
+    memory = memory_of({"history": history, "kb": kb}, again=True)
+    kept = None
+    piped = b"" if log else given_input()
+    if not log and not piped:
+        kept = kept_output(memory)
+        if kept is None:
+            note("no failure is remembered: name the log, as `aifix fix 1 train.log`, or pipe it in")
+            context.exit(2)
+    read = _read(log or ("-" if piped else LAST), piped, kept, memory)
     if read is None:
         context.exit(2)
     document, report = read
     diagnosis = _diagnosis(report, other)
     if diagnosis is None:
         context.exit(1 if report.failed else 0)
+    if kept is not None:
+        log, diagnosis = LAST, _as_shown(diagnosis, kept)
     page = _Page(report, colour)
     if not number:
-        page.listing(diagnosis, log, other)
+        page.listing(diagnosis, log or "-", other)
         context.exit(0)
     chosen = _chosen(diagnosis, number)
     if chosen is None:
         context.exit(2)
-    context.exit(_show(page, document, diagnosis, chosen, log, files=files, applied=applied, force=force))
+    context.exit(_show(page, document, diagnosis, chosen, log or "-", kept=kept, files=files, applied=applied, force=force))
 
 
 def _told(number: str, log: str) -> tuple[str, str]:
-    """Tell the number from the log, where only one was given; without a log the pipe is it."""
+    """Tell the number from the log, where only one was given."""
     if number and not log and not number.isdigit() and (number == "-" or os.path.exists(number)):  # noqa: PTH110 - a path or an id
         number, log = "", number
-    if not log and sys.stdin is not None and not sys.stdin.isatty():
-        log = "-"
     return number, log
 
 
-def _read(log: str, memory: Memory | None) -> tuple[Document, Report] | None:
+def _as_shown(diagnosis: Diagnosis, kept: Kept) -> Diagnosis:
+    """Number the fixes as the report of a remembered failure did, which knew what this machine answered."""
+    import msgspec
+
+    if diagnosis.id != kept.diagnosis:
+        return diagnosis
+    place = {fix: number for number, fix in enumerate(kept.fixes)}
+    return msgspec.structs.replace(diagnosis, fixes=tuple(sorted(diagnosis.fixes, key=lambda fix: place.get(fix.id, len(place)))))
+
+
+def _read(log: str, piped: bytes, kept: Kept | None, memory: Memory | None) -> tuple[Document, Report] | None:
     from aifix import api
     from aifix.intake import document as intake
     from aifix.intake import packed
 
     try:
-        document = intake.read(packed.unpacked(sys.stdin.buffer.read())) if log == "-" else api.read_file(log)
+        if kept is not None:
+            document = intake.read(kept.blocks)
+        else:
+            document = intake.read(packed.unpacked(piped or sys.stdin.buffer.read())) if log == "-" else api.read_file(log)
     except OSError as error:
         note(f"{log} cannot be read: {error.strerror or error}")
-        return None
-    if log == "-" and not document.lines:
-        note("no diagnosis is stored yet: name the log, as `aifix fix 1 train.log`, or pipe it in")
         return None
     report = api.diagnose_document(document, base=rule_base(), memory=memory)  # with it the fixes have the numbers of the report
     if memory is not None:
@@ -127,14 +145,27 @@ def _chosen(diagnosis: Diagnosis, number: str) -> Fix | None:
     return found
 
 
-def _show(page: _Page, document: Document, diagnosis: Diagnosis, chosen: Fix, log: str, *, files: tuple[str, ...], applied: bool, force: bool) -> int:
+def _show(
+    page: _Page,
+    document: Document,
+    diagnosis: Diagnosis,
+    chosen: Fix,
+    log: str,
+    *,
+    kept: Kept | None,
+    files: tuple[str, ...],
+    applied: bool,
+    force: bool,
+) -> int:
     from aifix import api
     from aifix.fixes import backup, proposal
     from aifix.fixes.patch import Refused
     from aifix.fixes.source import digest_of
 
-    beside = () if log == "-" else (os.path.dirname(os.path.abspath(log)),)  # noqa: PTH100, PTH120
-    proposed = proposal.propose(document, diagnosis, chosen, api.rule_base(), files=files, folders=beside, log="" if log == "-" else log)
+    folder = kept.folder if kept is not None else "" if log == "-" else os.path.dirname(os.path.abspath(log))  # noqa: PTH100, PTH120
+    beside = (folder,) if folder else ()
+    made = kept.file if kept is not None else "" if log == "-" else log
+    proposed = proposal.propose(document, diagnosis, chosen, api.rule_base(), files=files, folders=beside, log=made)
     page.proposal(diagnosis, proposed)
     patch = proposed.patch
     if patch is None:
@@ -228,7 +259,7 @@ class _Page:
             kinds = [kind for kind in ("command", "env", "config") if any(action.kind == kind for action in one.do)]
             self.say(f"  {number}. {sanitise(one.title)}  {self.paint.dim(', '.join(filter(None, [one.id, own, *kinds])))}")
         if diagnosis.fixes:
-            self.say(self.paint.dim(f"show one with: aifix fix 1 {log_name(log)}" + (f" --for {other}" if other else "")))
+            self.say(self.paint.dim(" ".join(filter(None, ["show one with: aifix fix 1", log_name(log), f"--for {other}" if other else ""]))))
 
     def proposal(self, diagnosis: Diagnosis, proposed: Proposal) -> None:
         from aifix.fixes.difference import unified

@@ -105,6 +105,7 @@ def stats(context: click.Context, /, *, kb: str, form: str, colour: bool | None)
 def rm(context: click.Context, /, numbers: tuple[int, ...], *, everything: bool, yes: bool, kb: str) -> None:
     """Remove failures by number. What was said about their fixes still counts; --all removes that, too."""
     from aifix import kb as base
+    from aifix.kb import kept
 
     if not numbers and not everything:
         raise click.UsageError("name the numbers to remove, or --all")
@@ -114,6 +115,11 @@ def rm(context: click.Context, /, numbers: tuple[int, ...], *, everything: bool,
         click.confirm("Remove the whole history and everything that it taught?", abort=True)
     with opened(context, kb, writing=True) as store:
         removed = base.remove_all(store) if everything else base.remove(store, numbers)
+        try:
+            kept.forget(store.path, None if everything else numbers)
+        except OSError as error:
+            note(f"{error.filename or store.path} cannot be removed: {error.strerror or error}")
+            context.exit(2)
     click.echo(f"{removed} removed")
     context.exit(0 if everything or removed == len(set(numbers)) else 1)
 

@@ -11,7 +11,7 @@ from aifix import __version__
 from aifix.commands import options
 from aifix.commands.group import Sentences
 from aifix.commands.remember import file as remember_file
-from aifix.commands.remember import memory_of
+from aifix.commands.remember import given_input, kept_output, memory_of
 from aifix.commands.report import articles, emit, note, rule_base
 
 HELP = """Pipe a run into aifix and read what killed it:
@@ -137,6 +137,25 @@ def _report(file: str, base: Any, probe: Any = None, memory: Any = None) -> Any:
     return None
 
 
+def _unnamed(probe: Any, memory: Any) -> Any:
+    """Diagnose what stands in the pipe, else what is kept of the last failure."""
+    from aifix import api
+    from aifix.intake import packed
+
+    piped = given_input()
+    if piped:
+        try:
+            return api.diagnose_blocks([(1, packed.unpacked(piped))], base=rule_base(), probe=probe, memory=memory)
+        except OSError as error:
+            note(f"the input cannot be read: {error}")
+            return None
+    kept = kept_output(memory)
+    if kept is None:
+        note("no failure is remembered: name the log, as `aifix why train.log`, or pipe it in")
+        return None
+    return api.diagnose_blocks(kept.blocks, base=rule_base(), probe=probe, memory=memory)
+
+
 def _is_empty(file: str) -> bool:
     from pathlib import Path
 
@@ -200,21 +219,24 @@ def explain(context: click.Context, /, message: tuple[str, ...], *, history: boo
 
 
 @cli.command()
-@click.argument("file", default="-")
+@click.argument("file", default="")
 @options.COLOUR
 @options.probing
 @options.remembering
 @click.pass_context
 def why(context: click.Context, /, file: str, *, colour: bool | None, probe: bool | None, python: str, history: bool, kb: str) -> None:
-    """Show how the diagnosis of a log came about: rule, signature, lines, facts, conditions, confidence."""
-    if file == "-" and sys.stdin is not None and sys.stdin.isatty():
-        note("name the log, as `aifix why train.log`, or pipe it in")
-        context.exit(2)
+    """Show how the diagnosis of a log came about: rule, signature, lines, facts, conditions, confidence.
+
+    Without FILE it is about standard input, or else about the last failure that the history remembers.
+    """
     from aifix.show.stream import display_of
     from aifix.show.why import render_why
 
     memory = memory_of({"history": history, "kb": kb}, again=True)
-    report = _report(file, rule_base(), _probing(file, probe=probe, python=python), memory)
+    if file:
+        report = _report(file, rule_base(), _probing(file, probe=probe, python=python), memory)
+    else:
+        report = _unnamed(_probing("-", probe=probe, python=python), memory)
     if memory is not None:
         memory.tell()
     if report is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from typing import TYPE_CHECKING
 
 from aifix.commands.report import note
@@ -10,6 +11,7 @@ from aifix.commands.report import note
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from aifix.kb.kept import Kept
     from aifix.kb.memory import Memory
     from aifix.kb.nouns import Incident
     from aifix.kb.record import Run
@@ -32,6 +34,29 @@ def memory_of(options: dict[str, object], *, folder: str = "", again: bool = Fal
     return memory.Memory(str(options.get("kb") or ""), folder=folder, again=again, say=note)
 
 
+def given_input() -> bytes:
+    """Give what stands in the pipe for a command to which no log was named; nothing where there is no pipe."""
+    if sys.stdin is None or sys.stdin.isatty():
+        return b""
+    data = sys.stdin.buffer.read()
+    return data if data.strip() else b""
+
+
+def kept_output(memory: Memory | None) -> Kept | None:
+    """Give the output of the last failure, and say which it is; None where none is kept."""
+    if memory is None:
+        return None
+    from aifix.kb import kept as outputs
+
+    found = outputs.last(memory.path)
+    if found is not None:
+        from aifix.kb.recall import day
+        from aifix.show.safe import sanitise
+
+        note(sanitise(f"failure {found.number}, {day(found.at)}" + (f": {found.command}" if found.command else "")))
+    return found
+
+
 # ---------------------------------------------------------------- the pipe
 
 
@@ -44,12 +69,17 @@ def of_pipe(options: dict[str, object], watch: Watch | None) -> Memory | None:
     return memory_of(options, folder=pending.command_of(watch.producers)[1], again=_reads(watch))
 
 
-def pipe(report: Report, memory: Memory, options: dict[str, object], watch: Watch) -> None:
-    """Write the incident of a failed pipe; or note that the command, which failed before, has ended well."""
+def keeps(report: Report, options: dict[str, object], watch: Watch) -> bool:
+    """Tell whether the failure of a pipe is one to remember: that of a run, not of what was written at another time."""
+    return report.failed and _is_wanted(report) and bool(options.get("remember") or not _reads(watch))
+
+
+def pipe(report: Report, memory: Memory, options: dict[str, object], watch: Watch, blocks: Sequence[tuple[int, bytes]] = ()) -> None:
+    """Write the incident of a failed pipe, and keep its output; or note that the command, which failed before, has ended well."""
     if not report.failed:
         pipe_ended_well(options, watch)
-    elif _is_wanted(report) and (options.get("remember") or not _reads(watch)):
-        memory.remember(report, _run(options, watch, memory.folder))
+    elif keeps(report, options, watch):
+        memory.remember(report, _run(options, watch, memory.folder), blocks)
     else:
         memory.tell()
 

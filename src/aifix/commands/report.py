@@ -20,6 +20,7 @@ def report_blocks(keeper: Keeper, options: dict[str, object], watch: Watch | Non
 
     from aifix import api
     from aifix.commands import remember
+    from aifix.show.commands import LAST
 
     base = rule_base()
     probing = None
@@ -28,12 +29,15 @@ def report_blocks(keeper: Keeper, options: dict[str, object], watch: Watch | Non
 
         probing = Probing(python=str(options.get("python") or ""), producers=watch.producers, piped=True)
     memory = remember.of_pipe(options, watch)
-    report = api.diagnose_blocks(keeper.blocks(), base=base, probe=probing, memory=memory)
-    kept = _kept_in() if options.get("format", "text") == "text" else ""
-    shown = msgspec.structs.replace(report, source=kept) if kept else report
+    blocks = keeper.blocks()
+    report = api.diagnose_blocks(blocks, base=base, probe=probing, memory=memory)
+    log = ""
+    if options.get("format", "text") == "text":
+        log = _kept_in() or (LAST if memory is not None and watch is not None and remember.keeps(report, options, watch) else "")
+    shown = msgspec.structs.replace(report, source=log) if log else report
     status = emit(shown, options, lines=keeper.lines(), to_error=True)
     if memory is not None and watch is not None:
-        remember.pipe(report, memory, options, watch)
+        remember.pipe(report, memory, options, watch, blocks)
     return status
 
 

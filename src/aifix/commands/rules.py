@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -134,15 +133,18 @@ def test(context: click.Context, ids: tuple[str, ...]) -> None:
 @click.argument("rule_id", metavar="ID", default="family.name")
 @click.pass_context
 def new(context: click.Context, rule_id: str) -> None:
-    """Scaffold a rule from a log on standard input."""
+    """Scaffold a rule from a log on standard input, or else from the last failure that the history remembers."""
+    from aifix.commands.remember import given_input, kept_output, memory_of
     from aifix.intake import document, packed
     from aifix.rulebase.scaffold import scaffold
 
-    if sys.stdin.isatty():
+    piped = given_input()
+    kept = None if piped else kept_output(memory_of({}))
+    if not piped and kept is None:
         note("give the log on standard input: aifix rules new family.name < crash.log")
         context.exit(2)
     try:
-        click.echo(scaffold(document.read(packed.unpacked(sys.stdin.buffer.read())), rule_id), nl=False)
+        click.echo(scaffold(document.read(kept.blocks if kept is not None else packed.unpacked(piped)), rule_id), nl=False)
     except (OSError, ValueError) as error:
         note(str(error))
         context.exit(2)

@@ -13,7 +13,7 @@ from aifix.kb.errors import StoreError
 from aifix.rulebase import paths
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
     from aifix.kb.nouns import Incident
     from aifix.kb.record import Run
@@ -84,9 +84,16 @@ class Memory:
 
     # ------------------------------------------------------------ after it
 
-    def remember(self, report: Report, run: Run) -> Incident | None:
-        """Write the incident of a failure, and mark its command as failed; None where it could not be written."""
-        from aifix.kb import incidents, record
+    def remember(self, report: Report, run: Run, blocks: Sequence[tuple[int, bytes]] = ()) -> Incident | None:
+        """Write the incident of a failure, and mark its command as failed; None where it could not be written.
+
+        Args:
+            report: what was found.
+            run: the run.
+            blocks: its output, which is kept until the next failure; nothing is without it.
+
+        """
+        from aifix.kb import incidents, kept, record
         from aifix.kb.store import open_store
 
         self.close()  # the last one to close the file tidies up after the write, and a reader cannot
@@ -94,8 +101,11 @@ class Memory:
             made = record.incident(report, run)
             with open_store(self.path) as store:
                 number = incidents.add(store, made)
+            made = msgspec.structs.replace(made, number=number)
             if made.command_key:
                 pending.mark(self.path, made.command_key)
+            if blocks:
+                kept.keep(self.path, made, blocks, record.cleaner_of(report, run))
         except StoreError as error:
             self._say(f"this failure is not in the history: {error}")
         except OSError as error:
@@ -103,7 +113,7 @@ class Memory:
         except Exception as error:  # noqa: BLE001 - the diagnosis was given; a fault of ours in storing it must not look like the run's
             self._say(f"this failure is not in the history, which is a fault of aifix: {type(error).__name__}: {error}")
         else:
-            return msgspec.structs.replace(made, number=number)
+            return made
         finally:
             self._problem = ""
         return None

@@ -95,6 +95,13 @@ def incident(report: Report, run: Run, *, at: float | None = None) -> Incident:
     )
 
 
+def cleaner_of(report: Report, run: Run) -> Cleaner:
+    """Give what knows the secrets of a failure's output."""
+    target = targets.find(python=run.python, producers=run.producers, files=_files(report), environ=run.environ, local=run.local)
+    environ = target.environ if target.environ is not None else (run.environ if run.environ is not None else os.environ)
+    return _cleaner(report, run, environ, evidence_of(report))
+
+
 def host() -> str:
     """Name this machine."""
     return surroundings.machine()[0] or "this machine"

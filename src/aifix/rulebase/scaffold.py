@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from aifix.reason.unknown import told_by
+
 if TYPE_CHECKING:
     from aifix.model import Document, Line
 
@@ -96,10 +98,11 @@ references: []
 
 def _error(document: Document) -> tuple[list[Line], str]:
     """Find the message to make the signature of, and the lines for the example."""
-    for traceback in document.tracebacks:
-        if traceback.kind and traceback.message:
-            start = max(traceback.start, traceback.error - 12)
-            return [line for line in document.lines[start : traceback.end] if line.text.strip()], traceback.message.splitlines()[0]
+    told = [one for one in document.tracebacks if one.kind and one.message]
+    if told:
+        traceback = told_by(told)
+        start = max(traceback.start, traceback.error - 12)
+        return [line for line in document.lines[start : traceback.end] if line.text.strip()], traceback.message.splitlines()[0]
     for index, line in enumerate(document.lines):
         if re.search(r"(?i)error|fatal|failed|exception|abort", line.text):
             return list(document.lines[max(0, index - 2) : index + 3]), line.text.strip()

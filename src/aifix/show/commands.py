@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from aifix.show.safe import sanitise
 
+LAST = "<last>"
+"""Stands for the output of the last failure, which the commands take where no log is named."""
+
 
 def log_name(source: str) -> str:
-    """Name the input as a shell would take it; LOG where it came through the pipe."""
+    """Name the input as a shell would take it; LOG where it came through the pipe, and nothing where it is kept."""
+    if source == LAST:
+        return ""
     if source in ("", "-", "<stdin>"):
         return "LOG"
     name = sanitise(source)
@@ -15,12 +20,12 @@ def log_name(source: str) -> str:
     return "'" + name.replace("'", "'\\''") + "'"
 
 
-def fix_command(number: int, source: str, other: str = "") -> str:
+def fix_command(fix: str, source: str, other: str = "") -> str:
     """Give the command that shows a fix as a patch.
 
     Args:
-        number: the fix's number in its diagnosis.
+        fix: its id: what this machine answered may have moved its number, and a command that reads the log again does not ask it.
         source: the input that was diagnosed.
         other: the diagnosis' id, where it is not the report's first.
     """
-    return f"aifix fix {number} {log_name(source)}" + (f" --for {sanitise(other)}" if other else "")
+    return " ".join(filter(None, ["aifix fix", sanitise(fix), log_name(source), f"--for {sanitise(other)}" if other else ""]))

@@ -67,7 +67,7 @@ def render(
         more: The command that says more about it; `aifix why` of the input by default.
     """
     page = _Page(max(width, NARROWEST), Paint(colour=colour), signs_for(encoding), articles, verbose=verbose)
-    page.further = more or f"aifix why {log_name(report.source)}"
+    page.further = more or f"aifix why {log_name(report.source)}".rstrip()
     if report.diagnoses and report.failed:
         page.diagnoses(report)
     elif report.unknown is not None:
@@ -264,7 +264,7 @@ class _Page:
             self.add(*lines)
             if fix.why and (self.verbose or (reasons and number == 1)):
                 self.add(*[self.paint.dim(line) for line in paragraphs(sanitise_block(fix.why), self.width, " " * len(head))])
-            self.actions(fix.do, " " * len(head), fix_command(number, source, other))
+            self.actions(fix.do, " " * len(head), fix_command(fix.id, source, other))
         if len(fixes) > len(shown):
             self.add(self.paint.dim(f"{MARGIN}{len(fixes) - len(shown)} more with --verbose"))
 
@@ -331,7 +331,8 @@ class _Page:
                 self.add(*hang(f"aifix kb show {sanitise(name)}  ({_one_line(title)})", self.width, f"{MARGIN}{self.signs.unsure} "))
         self.gap()
         self.add(*hang("To teach aifix this failure, make a rule of the log:", self.width, MARGIN))
-        self.code(f"aifix rules new ID < {log_name(report.source)}")
+        log = log_name(report.source)
+        self.code(f"aifix rules new ID < {log}" if log else "aifix rules new ID")
 
     def unexplained(self) -> None:
         self.add("")
