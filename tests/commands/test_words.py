@@ -102,3 +102,27 @@ RuntimeError: stack expects each tensor to be equal size, but got [3, 8] at entr
     location = aifix.diagnose(log).diagnoses[0].location
     assert location is not None
     assert (location.file, location.line) == ("/home/user/train.py", 7)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["rank", "logs"], "No such command 'rank'. Did you mean 'ranks'?"),
+        (["diagnos", "run.log"], "Did you mean 'diagnose'?"),
+        (["rules", "shw", "cuda.oom"], "No such command 'shw'. Did you mean 'show'?"),
+        (["run.log"], "It is a file: aifix diagnose run.log"),
+        (["logs"], "It is a folder: aifix ranks logs"),
+        (["python", "train.py", "--lr=1"], "To run it under aifix: aifix run -- python train.py --lr=1"),
+        (["zzzz"], "No such command 'zzzz'.\n"),
+    ],
+)
+def test_what_was_meant_by_a_command_that_there_is_not(arguments: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "run.log").touch()
+    (tmp_path / "logs").mkdir()
+    (tmp_path / "python").touch(mode=0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if arguments[0] != "python":
+        monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 2
+    assert said in done.output

@@ -16,6 +16,25 @@ WHOLE = 1000
 class Sentences(click.Group):
     """A group that wraps the lines about its commands where click would cut them."""
 
+    def resolve_command(self, context: click.Context, arguments: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that is called; of one that there is not, say what was most likely meant.
+
+        Raises:
+            click.UsageError: there is no such command.
+
+        """
+        name = arguments[0]
+        if name.startswith("-") or context.resilient_parsing or self.get_command(context, name) is not None:
+            return super().resolve_command(context, arguments)
+        raise click.UsageError(f"No such command {name!r}. {self.meant(context, arguments)}".rstrip(), context)
+
+    def meant(self, context: click.Context, arguments: list[str]) -> str:
+        """Say what was most likely meant by a command that there is not; nothing where nothing is near."""
+        from difflib import get_close_matches
+
+        near = get_close_matches(arguments[0].lower(), self.list_commands(context), n=2)
+        return f"Did you mean {' or '.join(map(repr, near))}?" if near else ""
+
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands, each with its first sentence."""
         found = [(name, self.get_command(context, name)) for name in self.list_commands(context)]

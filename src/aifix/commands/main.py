@@ -72,6 +72,20 @@ class Lazy(Sentences):
         command = getattr(importlib.import_module(module), attribute)
         return command if isinstance(command, click.Command) else None
 
+    def meant(self, context: click.Context, arguments: list[str]) -> str:
+        """Say what was most likely meant: another command, or what is done with a file, a folder or a program."""
+        import shlex
+        import shutil
+        from pathlib import Path
+
+        name = arguments[0]
+        if Path(name).is_dir():
+            return f"It is a folder: aifix ranks {shlex.quote(name)} reads the logs of a job's ranks in it."
+        if Path(name).exists():
+            return f"It is a file: aifix diagnose {shlex.quote(name)}"
+        said = super().meant(context, arguments)
+        return said or (f"To run it under aifix: aifix run -- {shlex.join(arguments)}" if shutil.which(name) else "")
+
     def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
         """List the commands without importing them: the rules' one alone would take twice as long as the whole help."""
         stubs = {name: click.Command(name, help=text) for name, (_, text) in self.lazy.items()}
