@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from aifix.intake import enclosed, prefixes, rich, tracebacks, wrap
 from aifix.intake import lines as cleaning
-from aifix.intake import prefixes, rich, tracebacks, wrap
 from aifix.model import Document, Genre, Line, Traceback
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def read(data: bytes | Sequence[tuple[int, bytes]], source: str = "-", genre: Ge
             starts.append(first)
         raw += cleaning.printable(block, first)
         end = max(end, first + block.count(b"\n") + (bool(block) and not block.endswith(b"\n")))
-    lines = prefixes.strip(rich.join(cleaning.fold(wrap.join(raw))))
+    lines = prefixes.strip(rich.join(cleaning.fold(wrap.join(enclosed.unwrap(raw, cleaning.without_controls)))))
     found = _parse(lines, starts)
     kind = genre if genre is not None else _genre(lines, found)
     return Document(

@@ -55,7 +55,7 @@ def clean(data: bytes, first: int = 1) -> list[Line]:
 def printable(data: bytes, first: int = 1) -> list[Line]:
     """Return the raw lines of `data` without escapes and control characters, carriage returns still inside."""
     text = _bounded(_utf8(data)).decode("utf-8", "replace")
-    raws = _printable(text).split("\n")
+    raws = without_controls(text).split("\n")
     if not text or text.endswith("\n"):
         raws.pop()
     # rstrip: CRLF, also doubled by a careless copy
@@ -119,7 +119,8 @@ def _bounded(data: bytes) -> bytes:
     return b"".join([*kept, data[done:]])
 
 
-def _printable(text: str) -> str:
+def without_controls(text: str) -> str:
+    """Take escapes, control characters and invisible marks out of a text; carriage returns and line feeds stay."""
     if "\x1b" in text:
         text = _COLOUR.sub("", text)
     if "\x1b" in text or "\x9b" in text or "\x9d" in text or "\x90" in text:
