@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -14,11 +14,15 @@ from aifix.commands.report import note, rule_base
 from aifix.show.commands import LAST
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from aifix.fixes.patch import Patch
     from aifix.fixes.proposal import Proposal
     from aifix.kb.kept import Kept
     from aifix.kb.memory import Memory
     from aifix.model import Diagnosis, Document, Fix, Report
+
+_Change = TypeVar("_Change")
 
 
 @click.command()
@@ -159,7 +163,6 @@ def _show(
 ) -> int:
     from aifix import api
     from aifix.fixes import backup, proposal
-    from aifix.fixes.patch import Refused
     from aifix.fixes.source import digest_of
 
     folder = kept.folder if kept is not None else "" if log == "-" else os.path.dirname(os.path.abspath(log))  # noqa: PTH100, PTH120
@@ -185,29 +188,31 @@ def _show(
     if proposed.stale and not force:
         note(f"{proposed.stale}: run it again, or say --force if you know the change")
         return 1
-    try:
-        done = backup.apply(patch.name, patch.changes)
-    except Refused as refusal:
-        note(f"not applied: {refusal}")
-        return 1
-    except OSError as error:
-        note(f"not applied: {error.filename or ''}: {error.strerror or error}")
+    done = _attempt("applied", lambda: backup.apply(patch.name, patch.changes))
+    if done is None:
         return 1
     page.say(f"applied to {', '.join(entry.path for entry in done.files)}; undo with: aifix fix --undo")
     return 0
 
 
-def _undo() -> int:
-    from aifix.fixes import backup
+def _attempt(what: str, change: Callable[[], _Change]) -> _Change | None:
+    """Change files; says on standard error why it could not be done."""
     from aifix.fixes.patch import Refused
 
     try:
-        last = backup.undo()
+        return change()
     except Refused as refusal:
-        note(f"not undone: {refusal}")
-        return 1
+        note(f"not {what}: {refusal}")
     except OSError as error:
-        note(f"not undone: {error.filename or ''}: {error.strerror or error}")
+        note(f"not {what}: {error.filename or ''}: {error.strerror or error}")
+    return None
+
+
+def _undo() -> int:
+    from aifix.fixes import backup
+
+    last = _attempt("undone", backup.undo)
+    if last is None:
         return 1
     click.echo(f"undone: {last.name}; {', '.join(entry.path for entry in last.files)} read as before")
     return 0

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
 
 from aifix.commands import options
-from aifix.commands.report import note
+from aifix.commands.report import note, print_verdict
 
 
 @click.command()
@@ -39,15 +38,7 @@ def flight(
     except OSError as error:
         note(f"{error.filename or paths[0]} cannot be read: {error.strerror or error}")
         context.exit(2)
-    if form == "json":
-        from aifix.show import json as shown
+    from aifix.show.flight import render
 
-        click.echo(shown.dump(found), nl=False)
-    else:
-        from aifix.show.flight import render
-        from aifix.show.stream import display_of
-
-        display = display_of(sys.stdout, colour=colour)
-        text = render(found, width=display.width, colour=display.colour, verbose=verbose, encoding=display.encoding)
-        click.echo(text, nl=False, color=display.colour)
+    print_verdict(found, render if form == "text" else None, verbose=verbose, colour=colour)
     context.exit(1 if found.failed and not exit_zero else 0)

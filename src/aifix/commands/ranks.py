@@ -2,17 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING
-
 import click
 
 from aifix.commands import options
-from aifix.commands.report import note, rule_base
-
-if TYPE_CHECKING:
-    from aifix.ranklogs.nouns import RanksReport
-
+from aifix.commands.report import note, print_verdict, rule_base
 
 HELP = """Read the logs of a job's ranks together: who failed first and why, who is silent or slow.
 
@@ -62,19 +55,7 @@ def ranks(
     except ValueError as error:
         note(str(error))
         context.exit(2)
-    _print(report, form, verbose=verbose, colour=colour)
-    context.exit(1 if report.failed and not exit_zero else 0)
-
-
-def _print(report: RanksReport, form: str, *, verbose: bool, colour: bool | None) -> None:
-    if form == "json":
-        from aifix.show import json as shown
-
-        click.echo(shown.dump(report), nl=False)
-        return
     from aifix.show.ranks import render
-    from aifix.show.stream import display_of
 
-    display = display_of(sys.stdout, colour=colour)
-    text = render(report, width=display.width, colour=display.colour, verbose=verbose, encoding=display.encoding)
-    click.echo(text, nl=False, color=display.colour)
+    print_verdict(report, render if form == "text" else None, verbose=verbose, colour=colour)
+    context.exit(1 if report.failed and not exit_zero else 0)

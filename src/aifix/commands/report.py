@@ -6,7 +6,9 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+
+    from msgspec import Struct
 
     from aifix.match.keeper import Keeper
     from aifix.model import Diagnosis, Report, Unknown
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 
 def report_blocks(keeper: Keeper, options: dict[str, object], watch: Watch | None = None) -> int:
     """Diagnose what the pipe kept, let this machine answer (`watch` knows who wrote into the pipe; None: it is not asked), and print."""
+    from aifix import room
+
+    room.need(room.NEEDED)
     import msgspec
 
     from aifix import api
@@ -142,6 +147,30 @@ def emit(report: Report, options: dict[str, object], *, lines: int | None = None
         )
         _write_text(text, error=to_error)
     return status
+
+
+def print_verdict(found: Struct, render: Callable[..., str] | None, *, verbose: bool, colour: bool | None) -> None:
+    """Print what a command found that is no report of one log.
+
+    Args:
+        found: the verdict.
+        render: lays it out as text; None prints it as JSON.
+        verbose: nothing is left out.
+        colour: whether to use colours; None asks the terminal.
+
+    """
+    import click
+
+    if render is None:
+        from aifix.show import json as shown
+
+        click.echo(shown.dump(found), nl=False)
+        return
+    from aifix.show.stream import display_of
+
+    display = display_of(sys.stdout, colour=colour)
+    text = render(found, width=display.width, colour=display.colour, verbose=verbose, encoding=display.encoding)
+    click.echo(text, nl=False, color=display.colour)
 
 
 def articles(what: Diagnosis | Unknown) -> Sequence[tuple[str, str]]:

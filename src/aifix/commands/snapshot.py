@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING
 
 import click
 
 from aifix.commands import options
-from aifix.commands.report import note
+from aifix.commands.report import note, print_verdict
 
 if TYPE_CHECKING:
     from aifix.memory_snapshot.verdict import Snapshot
@@ -45,7 +44,9 @@ def snapshot(context: click.Context, /, file: str, html: str | None, form: str, 
         context.exit(2)
     if html is not None and not _write(found, html):
         context.exit(2)
-    _print(found, form, verbose=verbose, colour=colour)
+    from aifix.show.snapshot import render
+
+    print_verdict(found, render if form == "text" else None, verbose=verbose, colour=colour)
     context.exit(1 if found.failed and not exit_zero else 0)
 
 
@@ -64,17 +65,3 @@ def _write(found: Snapshot, html: str) -> bool:
         return False
     note(f"wrote {html}")
     return True
-
-
-def _print(found: Snapshot, form: str, *, verbose: bool, colour: bool | None) -> None:
-    if form == "json":
-        from aifix.show import json as shown
-
-        click.echo(shown.dump(found), nl=False)
-        return
-    from aifix.show.snapshot import render
-    from aifix.show.stream import display_of
-
-    display = display_of(sys.stdout, colour=colour)
-    text = render(found, width=display.width, colour=display.colour, verbose=verbose, encoding=display.encoding)
-    click.echo(text, nl=False, color=display.colour)

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import mmap
 import struct
-from typing import NamedTuple
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MAX_SYMBOLS = 200_000
 MAX_ENTRIES = 2000
@@ -38,16 +42,8 @@ def read(path: str) -> Elf:
         OSError: it cannot be read.
 
     """
-    with open(path, "rb") as stream:
-        try:
-            data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
-        except ValueError as error:
-            raise ElfError("the file is empty") from error
-        with data:
-            try:
-                return _parse(data)
-            except (struct.error, IndexError, UnicodeDecodeError, OverflowError) as error:
-                raise ElfError(f"the file is damaged: {error}") from error
+    with _mapped(path) as data:
+        return _parse(data)
 
 
 def undefined(path: str, marks: tuple[str, ...]) -> list[str]:
@@ -58,6 +54,13 @@ def undefined(path: str, marks: tuple[str, ...]) -> list[str]:
         OSError: it cannot be read.
 
     """
+    with _mapped(path) as data:
+        return _undefined(data, tuple(mark.encode() for mark in marks))
+
+
+@contextmanager
+def _mapped(path: str) -> Iterator[mmap.mmap]:
+    """Open a file to be parsed; what makes no sense within is damage."""
     with open(path, "rb") as stream:
         try:
             data = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
@@ -65,8 +68,8 @@ def undefined(path: str, marks: tuple[str, ...]) -> list[str]:
             raise ElfError("the file is empty") from error
         with data:
             try:
-                return _undefined(data, tuple(mark.encode() for mark in marks))
-            except (struct.error, IndexError, OverflowError) as error:
+                yield data
+            except (struct.error, IndexError, UnicodeDecodeError, OverflowError) as error:
                 raise ElfError(f"the file is damaged: {error}") from error
 
 

@@ -129,6 +129,14 @@ def need_torch() -> Any:
     return torch
 
 
+def built(torch: Any, request: Request) -> Any:
+    """Give the model that the request names, the same one every time, and the batch that its factory made with it (None without)."""
+    torch.manual_seed(0)
+    stage("build the model {}".format(request["model"]))
+    model = build(str(request["model"]))
+    return model if isinstance(model, tuple) else (model, None)
+
+
 def batch_of(torch: Any, request: Request, size: int, model: Any = None) -> Any:
     """Make a batch: by the factory or shape that was given, or fitting the model's first layer."""
     wanted = str(request.get("shape") or "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from _protocol import Request, batch_of, build, loss_of, main, need_torch, run_model, say, sentence, stage
+from _protocol import Request, batch_of, built, loss_of, main, need_torch, run_model, say, sentence, stage
 
 FEW_LAYERS = 3
 """Weights below which there is no course from the first to the last."""
@@ -16,12 +16,7 @@ HALF_MAX = 65504.0
 def layers(request: Request) -> None:
     """Answer precision by precision."""
     torch = need_torch()
-    torch.manual_seed(0)
-    stage("build the model {}".format(request["model"]))
-    model = build(str(request["model"]))
-    batch = None
-    if isinstance(model, tuple):
-        model, batch = model
+    model, batch = built(torch, request)
     if batch is None:
         batch = batch_of(torch, request, int(request["batch"]), model)
     bad_input = _nonfinite_in(torch, batch)

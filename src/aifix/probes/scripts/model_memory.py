@@ -5,18 +5,13 @@ from __future__ import annotations
 import time
 from typing import Any, Callable
 
-from _protocol import Request, batch_of, build, loss_of, main, need_torch, run_model, say, stage
+from _protocol import Request, batch_of, built, loss_of, main, need_torch, run_model, say
 
 
 def model_memory(request: Request) -> None:
     """Measure at small batches, fit a line, and bisect as far as can be measured safely."""
     torch = need_torch()
-    torch.manual_seed(0)
-    stage("build the model {}".format(request["model"]))
-    model = build(str(request["model"]))
-    fixed = None
-    if isinstance(model, tuple):
-        model, fixed = model
+    model, fixed = built(torch, request)
     examine(torch, model, fixed, request, say)
 
 
