@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.supervise.parts import python, start, supervise
 
-from aifix.supervise import stall
+from aifix.supervise import processes, stall
 from aifix.supervise.words import duration, seconds
 
 if TYPE_CHECKING:
@@ -104,6 +104,32 @@ def test_kill_stalled_is_not_deterred_by_a_handler() -> None:
     done = supervise("--stall", "1", "--kill-stalled", *python(code))
     assert done.status == 137
     assert time.monotonic() - started < 40
+
+
+def test_what_a_program_says_of_the_signal_that_ends_a_stall_is_no_cause() -> None:
+    code = (
+        "import signal, sys, time\n"
+        "def end(number, frame):\n    print('Received SIGTERM death signal, shutting down workers', flush=True)\n    sys.exit(1)\n"
+        "signal.signal(signal.SIGTERM, end)\nprint('step 1', flush=True)\ntime.sleep(60)"
+    )
+    done = supervise("--stall", "1", "--kill-stalled", *python(code))
+    assert "no output: nothing was printed for" in " ".join(done.err.split())
+    assert "host.interrupted" not in done.err
+
+
+def test_the_rank_that_waits_otherwise_than_the_others_is_named() -> None:
+    lock, sleep = ((next(number for number, name in stall._X86.items() if name == what), 0, 0) for what in ("lock", "sleep"))
+
+    def process(pid: int, syscall: tuple[int, ...]) -> processes.Process:
+        return processes.Process(pid, 1, "python", "S", 0, 4, 1, "python train.py", syscall=syscall)
+
+    listed = [process(2**22 + 10, lock), process(2**22 + 11, lock), process(2**22 + 12, sleep), process(2**22 + 13, sleep)]
+    ranks = {one.pid: rank for one, rank in zip(listed, (0, 1, 2, 2), strict=True)}  # the last is a worker of rank 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(stall, "_CALLS", stall._X86)
+        said = stall._apart(listed, ranks)
+        assert said == [f"rank 2 (process {2**22 + 12}) waits in sleep, where ranks 0, 1 wait in lock: look there first"]
+        assert stall._apart(listed[:2], ranks) == []
 
 
 def test_signals_are_forwarded_while_a_stall_is_described() -> None:

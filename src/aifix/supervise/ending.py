@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from aifix.probes.probing import Probing
     from aifix.rulebase.base import Base
 
+INTERRUPTED = "host.interrupted"
 LAST_LINES = 3
 """Of an output in which nothing reads like an error, the lines that are shown."""
 _SHELL_WORDS = {
@@ -89,7 +90,8 @@ def judge(
     if not any(data for _, data in blocks):
         blocks = []
     report = api.diagnose_blocks(blocks, source=source, genre="log", base=base, probe=probing, memory=memory)
-    if report.failed:
+    ended_by_us = stalled and all(one.id == INTERRUPTED or one.symptom for one in report.diagnoses)  # what it said of our signal tells nothing
+    if report.failed and not (ended_by_us and report.diagnoses):
         return report
     what, meaning = explained(status, number, base)
     if stalled:
@@ -107,7 +109,7 @@ def judge(
     bare = Report(
         source=source,
         failed=True,
-        unknown=Unknown(what, meaning, _last_lines(keeper, before)),
+        unknown=Unknown(what, meaning, () if report.diagnoses else _last_lines(keeper, before)),
         hints=tuple(msgspec.structs.replace(hint) for hint in report.hints),
     )
     return bare if memory is None else memory.recall(bare)

@@ -10,6 +10,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from aifix.show.layout import name_ranks
 from aifix.supervise import collectives, processes, sockets
 from aifix.supervise.words import duration
 
@@ -62,11 +63,14 @@ def describe(root: int, silent: float) -> list[str]:
     used = {process.pid: (process.ticks - before.get(process.pid, process.ticks)) / processes.TICKS / passed for _, process in listed}
     found = sockets.of([process.pid for _, process in listed])
     out.append(f"  {_summary([process for _, process in listed], used)}")
+    ranks = {process.pid: rank for _, process in listed if (rank := _rank(process.pid)) is not None}
+    out += [f"  {line}" for line in _apart([process for _, process in listed], ranks)]
     for depth, process in listed[:SHOWN]:
         waits = _where(process)
         cores = f"{used[process.pid]:.0%} of a core"
         threads = f", {process.threads} threads" if process.threads > 1 else ""
-        out.append(f"  {'  ' * depth}{process.pid} {process.command[:100]}")
+        own = f"rank {ranks[process.pid]}: " if process.pid in ranks else ""
+        out.append(f"  {'  ' * depth}{process.pid} {own}{process.command[:100]}")
         state = _STATES.get(process.state, process.state)
         out.append(f"  {'  ' * depth}  state {process.state} ({state}), {cores}{threads}{f', {waits}' if waits else ''}")
     if len(listed) > SHOWN:
@@ -90,6 +94,29 @@ def _summary(listed: list[Process], used: dict[int, float]) -> str:
     if listed[0].state == "S" and _reads_input(listed):
         return "it waits for input from the terminal or pipe on its standard input"
     return "it waits and hardly uses the CPU: for a lock, a socket, a child or a GPU (see each process)"
+
+
+def _rank(pid: int) -> int | None:
+    """Give the rank of a process, as its launcher told it."""
+    told = collectives.environment(pid).get("RANK", "")
+    return int(told) if told.isdigit() else None
+
+
+def _apart(listed: list[Process], ranks: dict[int, int]) -> list[str]:
+    """Name the rank that waits otherwise than all others do: it is what they wait for."""
+    waits: dict[str, list[Process]] = {}
+    seen: set[int] = set()
+    for process in listed:
+        rank = ranks.get(process.pid)
+        if rank is not None and rank not in seen and process.state != "Z":  # what stands below a rank are its workers
+            seen.add(rank)
+            waits.setdefault(_where(process).partition(",")[0].partition(" (")[0] or f"in state {process.state}", []).append(process)
+    groups = sorted(waits.items(), key=lambda item: len(item[1]))
+    if len(groups) != 2 or len(groups[0][1]) != 1 or len(groups[1][1]) < 2:
+        return []
+    (odd, (one,)), (usual, rest) = groups
+    others = name_ranks([ranks[process.pid] for process in rest])
+    return [f"rank {ranks[one.pid]} (process {one.pid}) waits {odd}, where {others} wait {usual}: look there first"]
 
 
 def _reads_input(listed: list[Process]) -> bool:
