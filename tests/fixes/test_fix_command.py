@@ -170,3 +170,17 @@ def test_mistakes_are_told_in_one_line(folder: Path, arguments: tuple[str, ...],
 def test_the_report_names_the_command(folder: Path) -> None:
     done = CliRunner().invoke(cli, ["diagnose", "run.log"])
     assert "as a patch of your file: aifix fix reshape run.log" in done.output
+
+
+def test_the_report_names_no_patch_that_has_no_place_in_the_program(folder: Path) -> None:
+    program = folder / "big.py"
+    program.write_text("import torch\nx = torch.rand(1 << 44)\n", "utf-8")
+    (folder / "big.log").write_text(
+        f'Traceback (most recent call last):\n  File "{program}", line 2, in <module>\n    x = torch.rand(1 << 44)\n'
+        "RuntimeError: [enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate "
+        "70368744177664 bytes. Error code 12 (Cannot allocate memory)\n",
+        "utf-8",
+    )
+    done = CliRunner().invoke(cli, ["diagnose", "big.log"])
+    assert "host.cpu-alloc" in done.output
+    assert "aifix fix smaller-batch" not in done.output

@@ -8,7 +8,7 @@ import pytest
 
 pytest.importorskip("libcst")
 
-from aifix.fixes.patch import PATCHES, Refused, make
+from aifix.fixes.patch import NEEDS, PATCHES, Refused, make, may_apply
 from aifix.fixes.source import SourceFile
 from aifix.model import Fact
 
@@ -187,6 +187,7 @@ CASES: list[tuple[str, str, str, tuple[int, ...]]] = [
 
 @pytest.mark.parametrize(("name", "before", "after", "lines"), CASES, ids=[f"{case[0]}-{number}" for number, case in enumerate(CASES)])
 def test_before_and_after(name: str, before: str, after: str, lines: tuple[int, ...]) -> None:
+    assert may_apply(name, [lines_of(before).encode()])
     assert patched(name, before, *lines) == after
     assert patched(name, before.replace("\n", "\r\n"), *lines) == after.replace("\n", "\r\n"), "line ends stay"
 
@@ -279,3 +280,9 @@ def test_no_file_and_no_such_patch_are_refused() -> None:
         make("reshape", [], {})
     with pytest.raises(Refused, match="no patch"):
         make("magic", [source("x = 1\n")], {})
+
+
+def test_a_patch_that_has_no_place_in_the_program_is_not_offered() -> None:
+    assert set(NEEDS) < set(PATCHES)
+    assert not may_apply("num-workers", [b"import torch\nx = torch.rand(1 << 44)\n"])
+    assert not may_apply("reshape", [])

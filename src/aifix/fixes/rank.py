@@ -68,7 +68,7 @@ def _fill(template: FixTemplate, scope: Scope, worth: float) -> Fix | None:
         return None
     actions = []
     for action in template.do:
-        if action.kind == "patch" and not scope.patchable:
+        if action.kind == "patch" and not scope.patchable(action.text):
             continue
         try:
             actions.append(_spelled(Action(action.kind, templates.fill(action.text, scope.show)), scope))

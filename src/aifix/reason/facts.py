@@ -289,10 +289,11 @@ class Scope:
             "probed": self._probed,
         }
 
-    @property
-    def patchable(self) -> bool:
-        """Whether a source of the user's is at hand that still reads as in the log."""
-        return bool(self._candidate.sources)
+    def patchable(self, patch: str) -> bool:
+        """Tell whether a source of the user's is at hand that still reads as in the log, and in which a patch may find its place."""
+        from aifix.fixes.patch import may_apply
+
+        return may_apply(patch, (source.data for source in self._candidate.sources))
 
     def manager(self) -> Any:
         """Tell the package manager in use, looked for when first asked; None where nobody may look."""

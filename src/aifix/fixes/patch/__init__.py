@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from aifix.fixes.source import SourceFile
     from aifix.model import Fact
@@ -37,6 +37,32 @@ PATCHES = {
     "zero-grad": "gradients cleared in each step",
 }
 """Each patch, and what it changes."""
+_STEP = (b"backward(", b"Trainer(", b"TrainingArguments(", b"Config(")
+_LOADER = (b"DataLoader", b"TrainingArguments(", b"Config(")
+NEEDS: dict[str, tuple[bytes, ...]] = {
+    "autocast": _STEP,
+    "batch-size": _LOADER,
+    "checkpointing": (b"from_pretrained(", b"Sequential(", b" in self."),
+    "clip-grad": _STEP,
+    "contiguous": (b"view(",),
+    "detach-state": _STEP,
+    "drop-last": (b"DataLoader",),
+    "find-unused": (b"DDP(", b"DistributedDataParallel", b"TrainingArguments(", b"Trainer("),
+    "map-location": (b"load",),
+    "num-workers": _LOADER,
+    "numpy-alias": (b"numpy",),
+    "pad-collate": (b"DataLoader",),
+    "reshape": (b"view(",),
+    "weights-only": (b"load(",),
+    "zero-grad": (b"backward(",),
+}
+"""Texts of which a source must hold one for a patch to find its place; a report offers no other. Any source will do for the rest."""
+
+
+def may_apply(name: str, sources: Iterable[bytes]) -> bool:
+    """Tell cheaply whether a patch may apply to some source; `make` alone knows, and needs LibCST for it."""
+    needed = NEEDS.get(name, (b"",))
+    return any(text in source for source in sources for text in needed)
 
 
 class Change(NamedTuple):
