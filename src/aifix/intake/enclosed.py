@@ -38,7 +38,7 @@ _LEVEL = lazy_re(r"(?i)debug|info|warn|warning|error|critical|fatal|trace|notice
 
 
 def unwrap(lines: list[Line], clean: Callable[[str], str]) -> list[Line]:
-    """Give what a run printed, where the lines are a notebook's or records; else the lines as they are.
+    """Give what a run printed, where the lines are a notebook's or records; else, and of a notebook that was not run, the lines as they are.
 
     Args:
         lines: the raw lines.
@@ -46,7 +46,7 @@ def unwrap(lines: list[Line], clean: Callable[[str], str]) -> list[Line]:
     """
     first = next((line.text for line in lines if line.text.strip()), "")
     if first.lstrip().startswith("{") and _is_notebook(lines):
-        return [part for line, text in _of_notebook(lines) for part in _split(line, text, clean)]
+        return [part for line, text in _of_notebook(lines) for part in _split(line, text, clean)] or lines
     if not any(line.text.startswith(_BEGINS) for line in lines):
         return lines
     found: list[Line] = []
