@@ -123,6 +123,15 @@ def test_files_of_the_log(tmp_path: Path) -> None:
 
 
 @LINUX
+def test_a_refused_file_that_is_not_here_confirms_nothing(tmp_path: Path) -> None:
+    machine = here(cwd=str(tmp_path))
+    assert disk.files(case(machine, "host.permission", path="gone/model.bin")).status == "inconclusive"
+    windows = disk.files(case(machine, "host.permission", path="C:\\Users\\user\\cache\\model.bin"))
+    assert windows.status == "inconclusive"
+    assert "Windows" in windows.summary
+
+
+@LINUX
 def test_a_taken_port_is_laid_to_its_process() -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

@@ -74,7 +74,10 @@ def _look_at(existing: str) -> tuple[int, dict[str, Any]] | None:
 
 def files(case: Case) -> Finding:
     """Look at the files and folders of the log: are they there, and may we read or write them?"""
-    named = named_paths(case)
+    everything = named_paths(case)
+    named = [name for name in everything if not _of_windows(name)]
+    if everything and not named:
+        return unclear(f"{everything[0]} is a path of Windows, which this machine does not have")
     if not named:
         return unclear("no path was given, so there is nothing to look at") if case.suspicion else unclear("name files with --path")
     problems: list[str] = []
@@ -86,6 +89,11 @@ def files(case: Case) -> Finding:
         data.append({"path": path, "problem": problem, **known})
         (problems if problem else fine).append(f"{path}: {problem or known.get('is', 'there')}")
     answer = {"paths": data}
+    if problems and case.about("host.permission") and data[0].get("exists") is False and (near := data[0].get("nearest")):
+        # What is not there refuses nobody; the folder in which it would be made may.
+        if os.access(near, os.W_OK):
+            return unclear(f"{problems[0]}, and user {_user()} may write there", answer, [*problems[1:], *fine])
+        return confirmed(f"{problems[0]}, and user {_user()} may not write there", answer, [*problems[1:], *fine])
     if problems:
         return confirmed(problems[0], answer, [*problems[1:], *fine])
     if case.about("host.permission"):
@@ -140,6 +148,11 @@ def named_paths(case: Case) -> list[str]:
         return given
     found = [case.text(name) for name in PATHS]
     return list(dict.fromkeys(path for path in found if path and "\0" not in path and "://" not in path and len(path) < 4096))
+
+
+def _of_windows(path: str) -> bool:
+    """Tell a path with a drive's letter where there are no drives."""
+    return os.name != "nt" and path[1:3] in {":\\", ":/"} and path[:1].isalpha()
 
 
 def absolute(case: Case, path: str) -> str:
