@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.show.reports import OOM, REPORTS, TIMEOUT
 
 from aifix.model import Action, Evidence, Fix, Location, Report
+from aifix.show.commands import LAST
 from aifix.show.layout import display_width
 from aifix.show.terminal import render
 from aifix.show.why import render_why
@@ -122,3 +123,13 @@ def test_verdict_of_a_healthy_run_is_one_line() -> None:
     assert render(REPORTS["healthy"], width=80, colour=False, lines=1204) == "aifix: nothing failed in 1,204 lines\n"
     assert render(REPORTS["healthy"], width=80, colour=False, lines=1) == "aifix: nothing failed in 1 line\n"
     assert render(REPORTS["healthy"], width=80, colour=False) == "aifix: nothing failed\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "said"), [(LAST, "aifix rerun"), ("run.log", "aifix rerun --from run.log -- COMMAND"), ("-", "aifix rerun --from LOG -- COMMAND")]
+)
+def test_a_second_run_is_named_where_the_first_shows_only_where_it_was_noticed(source: str, said: str) -> None:
+    noticed = msgspec.structs.replace(OOM, id="autograd.inplace", caused_by=None)
+    report = Report(source=source, failed=True, diagnoses=(noticed,))
+    assert f"where it was made: {said}\nmore: aifix why" in render(report, width=80, colour=False)
+    assert "rerun" not in render(msgspec.structs.replace(report, diagnoses=(OOM,)), width=80, colour=False)

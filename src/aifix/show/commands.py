@@ -20,6 +20,24 @@ def log_name(source: str) -> str:
     return "'" + name.replace("'", "'\\''") + "'"
 
 
+AGAIN = (
+    "autograd.inplace", "autograd.nan-backward", "autograd.second-backward", "train.nan-loss", "train.grad-nonfinite", "train.loss-scale",
+    "cuda.device-assert*", "cuda.illegal-*", "cuda.misaligned-*", "cuda.launch-failure", "data.worker-*", "host.segfault", "dist.nccl-timeout",
+    "dist.desync",
+)  # fmt: skip
+"""Diagnoses whose log shows where the failure was noticed, not where it was made: a second run with instruments tells."""
+
+
+def rerun_command(diagnosis: str, source: str) -> str:
+    """Give the command that runs it again with instruments; nothing where the log of the first run tells all."""
+    from fnmatch import fnmatchcase
+
+    if not any(fnmatchcase(diagnosis, pattern) for pattern in AGAIN):
+        return ""
+    log = log_name(source)
+    return f"aifix rerun --from {log} -- COMMAND" if log else "aifix rerun"
+
+
 def fix_command(fix: str, source: str, other: str = "") -> str:
     """Give the command that shows a fix as a patch.
 

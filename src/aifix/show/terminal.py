@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from aifix.show.commands import fix_command, log_name
+from aifix.show.commands import fix_command, log_name, rerun_command
 from aifix.show.layout import (
     NARROWEST,
     Paint,
@@ -139,6 +139,9 @@ class _Page:
             self.add(*hang(_title(root), self.width, "also: "))
             self.add(*[self.paint.dim(line) for line in hang_parts(self.about(root), self.width, " " * 6, self.signs.dot)])
         self.gap()
+        again = rerun_command(roots[0].id, report.source) if self.further.startswith("aifix why") else ""
+        if again:
+            self.add(*[self.paint.dim(line) for line in hang(again, self.width, "where it was made: ", "  ")])
         self.add(self.paint.dim(f"more: {self.further}"))
 
     def diagnosis(self, diagnosis: Diagnosis, report: Report, *, first: bool) -> None:
