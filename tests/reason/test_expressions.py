@@ -92,3 +92,16 @@ def test_keys_that_differ_by_a_wrapper_only(missing: str, unexpected: str, *, ex
 def test_no_text_does_more_than_be_refused(text: str) -> None:
     with contextlib.suppress(ExpressionError, UnknownNameError):
         evaluate(text, FACTS)
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ('"fc.weight", "fc.bias".', '"fc.weight", "fc.bias"'),
+        ("a, b, c, d", "a, b, c, d"),
+        ("a, b, c, d, e, ", "a, b, c and 2 more"),
+        ("", ""),
+    ],
+)
+def test_of_many_names_a_few_are_given_whole(names: str, said: str) -> None:
+    assert evaluate("few(names)", {"names": names}) == said

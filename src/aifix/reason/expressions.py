@@ -147,6 +147,15 @@ def unversioned(package: str) -> str:
     return package if package.rfind("@") <= 0 else package[: package.rfind("@")]
 
 
+def few(names: Any, most: int = 3) -> str:
+    """Give the first of some names that commas part, and say how many more there are."""
+    parts = [part.strip() for part in str(names).rstrip(" .").split(",")]
+    parts = [part for part in parts if part]
+    if len(parts) <= most + 1:
+        return ", ".join(parts)
+    return f"{', '.join(parts[:most])} and {len(parts) - most} more"
+
+
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "version": Version,
     "size": size,
@@ -154,6 +163,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "numel": numel,
     "dim": dim,
     "prefix_only": prefix_only,
+    "few": few,
     "only_if": only_if,
     "unversioned": unversioned,
     "ceil": math.ceil,
