@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import shutil
 import subprocess
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from tests.torches import torch_python
 
 PROGRAMS = Path(__file__).parent / "programs"
 LINUX = sys.platform == "linux"
@@ -53,17 +53,6 @@ LIMITED = {"batch_size", "checkpointing", "detach_loss"}
 """Programs that limit their own memory; Linux tells them how much they have."""
 
 
-@functools.cache
-def python_with_torch() -> str:
-    """Find an interpreter with torch and NumPy: AIFIX_TEST_TORCH, this one, or /tmp/vt."""
-    for python in (os.environ.get("AIFIX_TEST_TORCH", ""), sys.executable, "/tmp/vt/bin/python"):
-        if python and shutil.which(python):
-            done = subprocess.run([python, "-c", "import torch, numpy"], capture_output=True, check=False, timeout=120)
-            if done.returncode == 0:
-                return python
-    return ""
-
-
 def run(program: Path, python: str) -> tuple[int, str]:
     """Run a program in its folder; memory limits count what is asked for, not how the C library cuts it up."""
     environ = os.environ | {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_ARENA_MAX": "1", "CUDA_VISIBLE_DEVICES": "", "OMP_NUM_THREADS": "1"}
@@ -98,9 +87,7 @@ def aifix(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_the_fix_turns_a_failing_program_into_a_running_one(case: Program, tmp_path: Path) -> None:
     pytest.importorskip("libcst")
-    python = python_with_torch()
-    if not python:
-        pytest.skip("no interpreter with torch and NumPy is here; name one in AIFIX_TEST_TORCH")
+    python = torch_python()
     if case.name in LIMITED and not LINUX:
         pytest.skip("the memory of a process is limited through /proc and RLIMIT_AS")
     program = tmp_path / f"{case.name}.py"

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
 from tests.flight_recorder.parts import CASES, write
+from tests.torches import torch_python
 
 HERE = Path(__file__).parent
+ANALYZER = "import torch.distributed.flight_recorder.components.builder; from torch._C._distributed_c10d import _dump_fr_trace"
+"""What runs where torch analyses flight recorders."""
 
 
 class WithTorch(NamedTuple):
@@ -24,23 +24,9 @@ class WithTorch(NamedTuple):
     says: dict[str, Any]
 
 
-@functools.cache
-def python_with_torch() -> str:
-    """Find an interpreter with a torch that has the analyzer: AIFIX_TEST_TORCH, this one, or /tmp/vt."""
-    for python in (os.environ.get("AIFIX_TEST_TORCH", ""), sys.executable, "/tmp/vt/bin/python"):
-        if python and shutil.which(python):
-            code = "import torch.distributed.flight_recorder.components.builder; from torch._C._distributed_c10d import _dump_fr_trace"
-            done = subprocess.run([python, "-c", code], capture_output=True, check=False, timeout=120)
-            if done.returncode == 0:
-                return python
-    return ""
-
-
 @pytest.fixture(scope="session")
 def with_torch(tmp_path_factory: pytest.TempPathFactory) -> WithTorch:
-    python = python_with_torch()
-    if not python:
-        pytest.skip("no interpreter with a torch that analyses flight recorders: name one in AIFIX_TEST_TORCH")
+    python = torch_python(ANALYZER)
     folder = tmp_path_factory.mktemp("flights")
     for name, dumps in CASES.items():
         write(folder / "made" / name, dumps)

@@ -8,8 +8,9 @@ import textwrap
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.flight_recorder.conftest import python_with_torch
+from tests.flight_recorder.conftest import ANALYZER
 from tests.memory_snapshot.programs import PROGRAMS
+from tests.torches import torch_python
 
 from aifix.memory_snapshot import snapshot
 
@@ -41,9 +42,7 @@ READ = """
 
 @pytest.fixture(scope="module")
 def torch_says(snapshots: Path) -> dict[str, Any]:
-    python = python_with_torch()
-    if not python:
-        pytest.skip("no interpreter with torch: name one in AIFIX_TEST_TORCH")
+    python = torch_python(ANALYZER)
     done = subprocess.run(
         [python, "-c", textwrap.dedent(READ), str(snapshots)], cwd=snapshots, capture_output=True, text=True, timeout=200, check=False
     )

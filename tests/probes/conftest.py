@@ -7,6 +7,7 @@ import venv
 from typing import TYPE_CHECKING
 
 import pytest
+from tests import torches
 from tests.probes.parts import here
 
 if TYPE_CHECKING:
@@ -45,8 +46,5 @@ def install() -> Callable[..., None]:
 
 @pytest.fixture(scope="session")
 def torch_python() -> str:
-    """An interpreter with torch: AIFIX_TORCH_PYTHON, or this one."""
-    for python in (os.environ.get("AIFIX_TORCH_PYTHON", ""), sys.executable):
-        if python and subprocess.run([python, "-c", "import torch"], capture_output=True, timeout=120, check=False).returncode == 0:
-            return python
-    pytest.skip("no interpreter with torch: name one in AIFIX_TORCH_PYTHON")
+    """An interpreter with torch."""
+    return torches.torch_python("import torch")

@@ -390,7 +390,7 @@ def main() -> int:
     parser.add_argument("--fault", default="", help="this fault in all runs")
     parser.add_argument("--parallel", type=int, default=4)
     parser.add_argument("--torchrun", type=float, default=8, help="percent of the runs that are real torchrun")
-    parser.add_argument("--python", default=os.environ.get("AIFIX_TORCH_PYTHON", sys.executable))
+    parser.add_argument("--python", default=os.environ.get("AIFIX_TEST_TORCH", sys.executable))
     parser.add_argument("--keep", default="", help="keep the logs in this folder")
     given = parser.parse_args()
     place = Path(given.keep or tempfile.mkdtemp(prefix="chaos-"))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from tests import torches
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -18,11 +16,8 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def torch_python() -> str:
-    """An interpreter with torch: AIFIX_TORCH_PYTHON, or this one."""
-    for python in (os.environ.get("AIFIX_TORCH_PYTHON", ""), sys.executable):
-        if python and subprocess.run([python, "-c", "import torch"], capture_output=True, timeout=120, check=False).returncode == 0:
-            return python
-    pytest.skip("no interpreter with torch: name one in AIFIX_TORCH_PYTHON")
+    """An interpreter with torch."""
+    return torches.torch_python("import torch")
 
 
 @pytest.fixture(scope="session")

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import pytest
-
 MARK = "# blame"
 
 
 class Done(NamedTuple):
-    """How a second run ended."""
+    """How a command of aifix ended that ran another one."""
 
     status: int
     out: str
@@ -36,24 +32,6 @@ class Done(NamedTuple):
         report = self.report
         first = report["diagnoses"][0] if report["diagnoses"] else report["unknown"]
         return Path(first["location"]["file"]).name, first["location"]["line"]
-
-
-@functools.cache
-def python_with_torch() -> str:
-    """Find an interpreter with torch and NumPy: AIFIX_TEST_TORCH, this one, or /tmp/vt."""
-    for python in (os.environ.get("AIFIX_TEST_TORCH", ""), sys.executable, "/tmp/vt/bin/python"):
-        if python and shutil.which(python):
-            done = subprocess.run([python, "-c", "import torch, numpy"], capture_output=True, check=False, timeout=120)
-            if done.returncode == 0:
-                return python
-    return ""
-
-
-def torch_python() -> str:
-    python = python_with_torch()
-    if not python:
-        pytest.skip("no interpreter with torch: name one in AIFIX_TEST_TORCH")
-    return python
 
 
 def environ(**more: str) -> dict[str, str]:

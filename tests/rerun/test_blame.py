@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 from tests.rerun import programs
-from tests.rerun.parts import fail, marked, rerun, torch_python
+from tests.rerun.parts import fail, marked, rerun
+from tests.torches import torch_python
 
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="compiles and crashes as Linux does")
 

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pexpect
 import pytest
-from tests.rerun.parts import environ, rerun, torch_python
+from tests.rerun.parts import environ, rerun
 from tests.supervise.parts import supervise
+from tests.torches import torch_python
 
 from aifix.rerun.instruments import ALSO, ASKED, EXCLUSIVE, GENERAL, INSTRUMENTS, asked_for
 

@@ -223,7 +223,7 @@ def test_the_collective_of_each_rank_is_named(part: str, said: str, tmp_path: Pa
     import os
     import threading
 
-    from tests.rerun.parts import torch_python
+    from tests.torches import torch_python
 
     (tmp_path / "train.py").write_text(RANKS, encoding="utf-8")
     command = [torch_python(), "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2", str(tmp_path / "train.py")]

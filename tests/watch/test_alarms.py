@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import re
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
-from tests.rerun.parts import environ, torch_python
+from tests.rerun.parts import Done, environ
+from tests.torches import torch_python
 from tests.watch import programs
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.slow
-
-
-class Done(NamedTuple):
-    """How a watched run ended."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def report(self) -> dict[str, Any]:
-        found = json.loads(self.out)
-        assert isinstance(found, dict)
-        return found
 
 
 def watch(folder: Path, text: str, *options: str, name: str = "train.py", **more: str) -> Done:

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.rerun.parts import environ, torch_python
+from tests.rerun.parts import environ
+from tests.torches import torch_python
 from tests.watch import programs
 from tests.watch.test_alarms import watch
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import tempfile
 from pathlib import Path
@@ -255,5 +254,5 @@ class AifixApp(App[None]):
         self.run_worker(self._switch(mode), exclusive=True, group="show")
 
     async def _switch(self, mode: str) -> None:
-        with contextlib.suppress(Exception):
+        if self.is_running:  # it may have been left while the list of commands was open
             await self.switch_mode(mode)
