@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.show.reports import OOM, REPORTS, TIMEOUT
 
-from aifix.model import Action, Evidence, Fix, Location, Report
+from aifix.model import Action, Evidence, Fact, Fix, Location, Report
 from aifix.show.commands import LAST
 from aifix.show.layout import display_width
 from aifix.show.terminal import render
@@ -133,3 +133,18 @@ def test_a_second_run_is_named_where_the_first_shows_only_where_it_was_noticed(s
     report = Report(source=source, failed=True, diagnoses=(noticed,))
     assert f"where it was made: {said}\nmore: aifix why" in render(report, width=80, colour=False)
     assert "rerun" not in render(msgspec.structs.replace(report, diagnoses=(OOM,)), width=80, colour=False)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("batch_size", "32", "batch_size 32 (train.py:4)"),
+        ("shuffle", "True", "shuffle (train.py:4)"),
+        ("pin_memory", "False", "no pin memory (train.py:4)"),
+        ("clears_gradients", "True", "gradients cleared (train.py:4)"),
+        ("clears_gradients", "False", "gradients never cleared (train.py:4)"),
+    ],
+)
+def test_what_was_read_off_the_source_is_said_in_words(name: str, text: str, said: str) -> None:
+    diagnosis = msgspec.structs.replace(OOM, facts={name: Fact(text, origin="train.py:4")})
+    assert f"     {said}\n" in render(Report(source="-", failed=True, diagnoses=(diagnosis,)), width=80, colour=False)

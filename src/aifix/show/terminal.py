@@ -220,7 +220,7 @@ class _Page:
         for name, fact in facts.items():
             if fact.origin and name not in _NOT_VALUES:
                 found.setdefault((fact.origin, fact.text), []).append(name)
-        told = [f"{sanitise(max(names, key=len))} {sanitise(text)} ({sanitise(origin)})" for (origin, text), names in found.items()]
+        told = [f"{sanitise(_read_out(max(names, key=len), text))} ({sanitise(origin)})" for (origin, text), names in found.items()]
         if told:
             self.add(*[self.paint.dim(line) for line in hang_parts(told, self.width, "     ", self.signs.dot)])
         if "source_changed" in facts:
@@ -388,6 +388,15 @@ def _telling(evidence: list[Evidence], facts: Sequence[str]) -> list[Evidence]:
 def _repeats(diagnosis: Diagnosis) -> str:
     """Say how often, where the line numbers do not tell."""
     return f"seen {counted(diagnosis.count, 'time')}" if diagnosis.count > max(1, len(diagnosis.evidence)) else ""
+
+
+def _read_out(name: str, text: str) -> str:
+    """Say a value that was read off the source: `batch_size 32`, `shuffle`, `no pin memory`, `gradients cleared`."""
+    if text not in {"True", "False"}:
+        return f"{name} {text}"
+    if name == "clears_gradients":
+        return "gradients cleared" if text == "True" else "gradients never cleared"
+    return f"{'' if text == 'True' else 'no '}{name.replace('_', ' ')}"
 
 
 def _title(diagnosis: Diagnosis) -> str:
