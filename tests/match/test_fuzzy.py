@@ -40,6 +40,14 @@ def test_what_is_only_near_is_left_unclaimed(line: str) -> None:
     assert diagnose(line, SHAPES, KILLED).diagnoses == ()
 
 
+@pytest.mark.parametrize(
+    "message", ["mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)", "mat1 and nat2 shapes cannot be multqplied (2x3 and 4x5)"]
+)
+def test_a_line_of_source_that_a_search_found_is_no_failure(message: str) -> None:
+    assert diagnose(f'src/layers.py:88:        raise RuntimeError("{message}")', SHAPES).diagnoses == ()
+    assert diagnose(f"src/layers.py:88: RuntimeError: {message}", SHAPES).diagnoses[0].id == "tensor.matmul-shape"
+
+
 def test_an_exact_root_makes_likeness_unnecessary() -> None:
     report = diagnose("mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)\nfailed (exitcqde: -9) local_rank: 0", SHAPES, KILLED)
     assert [diagnosis.id for diagnosis in report.diagnoses] == ["tensor.matmul-shape"]

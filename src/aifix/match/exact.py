@@ -45,6 +45,11 @@ def quoted_lines(document: Document) -> set[int]:
     return quoted
 
 
+def is_searched_source(line: Line) -> bool:
+    """Tell whether a line is one of source that raises an error, found by a search and shown after its file and number."""
+    return _SEARCHED.match(line.prefix + line.text) is not None
+
+
 def _detected(document: Document, matcher: Matcher) -> list[Hit]:
     """Run the detectors that rules name."""
     hits: list[Hit] = []
@@ -58,6 +63,11 @@ def _detected(document: Document, matcher: Matcher) -> list[Hit]:
     return hits
 
 
+_SEARCHED = lazy_re(
+    r"(?:\./)?[\w./\\@+-]{1,200}\.(?:pyx?|cc?|cpp|cuh?|h|hpp|rs|go|[jt]sx?|[mc]js|java|kt|cs|swift)[:-]\d{1,6}[:-]\s*"
+    r"(?:(?:raise|throw)\s|panic!?\()"
+)
+"""A line of source as grep shows it: there the message is not printed but written down."""
 _PROGRAM = lazy_re(r"([\w.@/-]+\[\d+\]|kernel|slurmstepd|srun): ?$")
 
 
@@ -102,7 +112,7 @@ def find(document: Document, matcher: Matcher, only: Iterable[int] | None = None
             if index in quoted and not signature.anywhere:
                 continue
             found = expression.search(document.lines[index].text) or (expression.search(texts[position]) if document.lines[index].prefix else None)
-            if found is not None:
+            if found is not None and (signature.anywhere or not is_searched_source(document.lines[index])):
                 captures = {name: text.strip() for name, text in found.groupdict().items() if text is not None}
                 hits.append(Hit(signature.rule, signature.index, index, captures, found.end() - found.start()))
     hits.sort(key=lambda hit: hit.line)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from aifix.lazy import lazy_linear, lazy_re
 from aifix.match.ending import ended_well
-from aifix.match.exact import Hit, quoted_lines
+from aifix.match.exact import Hit, is_searched_source, quoted_lines
 from aifix.match.leads import BESIDE, Leads
 from aifix.match.regex import PatternError, compile_pattern
 from aifix.match.skeleton import HOLE, skeletons
@@ -351,6 +351,8 @@ def _candidates(document: Document, taken: set[int], index: Index) -> list[int]:
     def choose(number: int) -> bool:
         text = lines[number].text
         if number in quoted or number in taken or len(text) < LITERAL or text in seen:
+            return False
+        if is_searched_source(lines[number]):
             return False
         if number in errors or _GATE.search(text[:LONGEST]) or (len(seen) < LINES and index.resembles(text[:LONGEST])):
             seen.add(text)
