@@ -258,6 +258,7 @@ def test_a_traceback_that_was_logged_as_a_warning_in_a_run_that_goes_on_is_a_hin
 
 def test_what_was_logged_as_a_warning_counts_where_the_run_ended_with_it() -> None:
     assert diagnose(CAUGHT + "Aborted (core dumped)\n", OOM).diagnoses[0].id == "cuda.oom"
+    assert diagnose(CAUGHT + "INFO: Shutting down\n", OOM).diagnoses[0].id == "cuda.oom"
     assert diagnose("\n".join(CAUGHT.splitlines()[:5]), OOM).diagnoses[0].id == "cuda.oom"
 
 

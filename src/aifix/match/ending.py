@@ -22,6 +22,7 @@ _NONE = lazy_re(
     r"(?i)\b(?:without|no|0|zero)(?: any)? (?:errors?|failures?|exceptions?|failed)\b|\b(?:errors?|failures?|failed)[ =:_-]{1,3}(?:0|none)\b"
 )
 _WARNS = lazy_re(r"\bWARN(?:ING)?\b|(?:^|[\s\]\[])W\d{4} \d\d:\d\d")
+_STOPS = lazy_re(r"(?i)shut(?:ting)? ?down|terminat|\bexiting\b|\bstopp(?:ed|ing)\b")
 _AGAIN = lazy_re(
     r"(?i)\bretr(?:y|ies|ying|ied)\b|try(?:ing)? again|recover|skipp(?:ed|ing)\b|continu(?:e|es|ing)\b|"
     r"reduc(?:ed|ing)|halv(?:ed|ing)|resum(?:e|ed|ing)\b"
@@ -41,14 +42,15 @@ def ended_well(document: Document, index: int) -> bool:
 
 
 def went_on(document: Document, index: int) -> bool:
-    """Tell whether a run that logged a warning went on: more was printed, and its last lines speak of no trouble.
+    """Tell whether a run that logged a warning went on: more was printed, and its last lines speak of no trouble and no end.
 
     Args:
         document: the cleaned log.
         index: a line that was logged as a warning.
     """
     after = [line for line in document.lines[index + 1 :] if line.text.strip() and not logged_as_warning(line)]
-    return len(after) >= AFTER and not any(_ILL.search(_NONE.sub("", line.text)) for line in after[-END:])
+    last = [_NONE.sub("", line.text) for line in after[-END:]]
+    return len(after) >= AFTER and not any(_ILL.search(text) or _STOPS.search(text) for text in last)
 
 
 def logged_as_warning(line: Line) -> bool:
