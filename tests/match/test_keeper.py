@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from aifix.match import keeper as keeping
+from aifix.match import scan
 from aifix.match.keeper import Keeper, core_index, stands
 
 NEEDLE = b"RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB\n"
@@ -129,3 +130,42 @@ def test_literals_stand_where_a_plain_search_finds_them(cores: list[tuple[bytes,
     )
     plain = any(literal[1:] in (data.lower() if literal[:1] == b"i" else data) for literal in literals)
     assert stands(data, core_index(literals)) is plain
+
+
+WORDS = [
+    b"step 3 loss 0.2",
+    b"an error",
+    b"shapes differ: error",
+    b"device lost",
+    b"Device Lost",
+    b"DataLoader worker",
+    b"killed: DataLoader worker",
+    b"",
+    b"x" * 90,
+]
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), max_size=5), min_size=1, max_size=5))
+def test_literals_beside_which_a_gate_stands_are_found_as_if_they_were_searched_for_at_once(pages: list[list[bytes]]) -> None:
+    texts = [b"".join(line + b"\n" for line in lines) or b"\n" for lines in pages]
+    ends = [0]
+    for text in texts:
+        ends.append(ends[-1] + len(text))
+    data = memoryview(b"".join(texts))
+    for find in FINDERS:
+        assert find(data, ends) == {
+            page: 2 if any(core in text or core.lower() in text.lower() for core in (b"device lost", b"shapes differ", b"killed: DataLoader")) else 1
+            for page, text in enumerate(texts, 1)
+            if b"error" in text or b"killed" in text or b"device lost" in text.lower()
+        }
+
+
+ALONE, GATED, WATCHED = [b"idevice lost"], [b"sshapes differ", b"skilled: DataLoader"], [b"ierror", b"ikilled"]
+FINDERS = [scan.finder(ALONE, WATCHED, GATED), scan.finder([*ALONE, *GATED], WATCHED)]
+
+
+def test_a_literal_that_needs_no_gate_is_compiled_as_one_that_does_not() -> None:
+    alone, gated = keeping.literals()
+    assert len(alone) > 1000
+    assert len(gated) > 1000
+    assert not set(alone) & set(gated)

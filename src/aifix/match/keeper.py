@@ -171,7 +171,8 @@ class Keeper:
     def _finder(self) -> "Hits":
         from aifix.match import scan
 
-        return scan.finder(self._cores if self._cores is not None else literals(), [b"i" + gate for gate in GATES])
+        cores, gated = literals() if self._cores is None else (self._cores, [])
+        return scan.finder(cores, [b"i" + gate for gate in GATES], gated)
 
     def _begin_paging(self) -> None:
         """Give up what has no hit of the pages that were kept so far."""
@@ -378,14 +379,18 @@ def _compiled(name: str) -> bytes:
         return b""
 
 
-def literals() -> list[bytes]:
-    """Read all literals of all rules; with rules of the user's own they are in no compiled file, and the base is loaded."""
-    found = _compiled("literals.txt").split(b"\n")
-    if found != [b""]:
-        return found
+def literals() -> tuple[list[bytes], list[bytes]]:
+    """Read all literals of all rules: those that may stand on a line without a gate word, and the others.
+
+    With rules of the user's own they are in no compiled file, and the base is loaded.
+    """
+    compiled = _compiled("literals.txt")
+    if compiled:
+        alone, _, gated = compiled.partition(b"\n\n")
+        return alone.split(b"\n"), gated.split(b"\n")
     from aifix.rulebase.base import load as load_base
 
-    return [core.encode() for core in load_base().matcher.cores if "\n" not in core]
+    return [core.encode() for core in load_base().matcher.cores if "\n" not in core], []
 
 
 def _number(page: tuple[int, bytes]) -> int:

@@ -171,36 +171,41 @@ def _tidy(folder: str, path: str, keep: int = 8) -> None:
         os.unlink(entry.path)  # noqa: PTH108
 
 
-def finder(cores: "Sequence[bytes]", gates: "Sequence[bytes]") -> "Hits":
+def finder(cores: "Sequence[bytes]", gates: "Sequence[bytes]", gated: "Sequence[bytes]" = ()) -> "Hits":
     """Build what tells which pages hold any of the literals.
 
     Args:
         cores: literals of the rules, each led by b's' (exact case) or b'i' (lower-cased, any case).
         gates: literals that tell less, likewise.
+        gated: more literals of the rules, on whose lines a gate stands too: only pages with a gate are searched for them.
 
     Returns:
         A function of a buffer and of its pages' ends (the first page begins at the first of them), that gives for each page with
         a literal, by the place in that list of its end, 2 if one of the rules' is there and else 1.
     """
     cores = [core for core in cores if len(core) > 1]
+    every = [*cores, *(core for core in gated if len(core) > 1)]
     made = database([*cores, *gates], single=True)
-    return _by_hyperscan(made, len(cores), max(map(len, (*cores, *gates)))) if made is not None else _by_words(cores, gates)
+    return _by_hyperscan(made, len(cores), every) if made is not None else _by_words(every, gates)
 
 
-def _by_hyperscan(made: "Any", cores: int, longest: int) -> "Hits":
+def _by_hyperscan(made: "Any", cores: int, every: "Sequence[bytes]") -> "Hits":
     stopped = hyperscan().ScanTerminated
     scan = made.scan
-    first = 0
+    rules: Any = None
+    """The database of the rules' literals alone; most inputs need none."""
+    first = where = 0
 
-    def stop(_literal: int, _start: int, end: int, _flags: int, _context: object) -> bool:
-        nonlocal first
-        first = end
+    def stop(literal: int, _start: int, end: int, _flags: int, _context: object) -> bool:
+        nonlocal first, where
+        first, where = literal, end
         return True
 
-    def strong(literal: int, *_rest: object) -> bool:
-        return literal < cores
+    def seen(_literal: int, *_rest: object) -> bool:
+        return True
 
     def find(data: memoryview, ends: list[int]) -> dict[int, int]:
+        nonlocal rules
         hits: dict[int, int] = {}
         at, last = ends[0], ends[-1]
         page = 1
@@ -208,14 +213,16 @@ def _by_hyperscan(made: "Any", cores: int, longest: int) -> "Hits":
             try:
                 scan(data[at:last], match_event_handler=stop)
             except stopped:
-                reached = at + first
-                while ends[page] < reached:
+                while ends[page] < at + where:
                     page += 1
-                try:  # what stands before the first hit has been searched
-                    scan(data[max(ends[page - 1], reached - longest) : ends[page]], match_event_handler=strong)
-                    hits[page] = 1
-                except stopped:
-                    hits[page] = 2
+                hits[page] = 2
+                if first >= cores:
+                    rules = rules or database(every, single=True)
+                    try:  # from its start: a literal may stand before the gate
+                        rules.scan(data[ends[page - 1] : ends[page]], match_event_handler=seen)
+                        hits[page] = 1
+                    except stopped:
+                        pass
                 at = ends[page]
                 page += 1
                 continue

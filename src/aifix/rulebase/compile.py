@@ -86,9 +86,11 @@ def encode(rules: list[Rule], catalogues: dict[str, dict[str, Any]], mark: str =
     """Encode the base as the files of its compiled form, by name."""
     part = matcher(rules, mark)
     listed = wordings(rules)
+    gateless = _gateless(rules)
+    gated = {core.encode() for core in part.cores if "\n" not in core} - set(gateless)
     return {
-        "cores.txt": core_index([*(b"i" + gate for gate in GATES), *_gateless(rules)]),
-        "literals.txt": b"\n".join(core.encode() for core in part.cores if "\n" not in core),
+        "cores.txt": core_index([*(b"i" + gate for gate in GATES), *gateless]),
+        "literals.txt": b"\n".join([*gateless, b"", *sorted(gated)]),
         "matcher.json": msgspec.json.encode(part),
         "texts.json": msgspec.json.encode({rule.id: rule for rule in rules}),
         "catalogues.json": msgspec.json.encode(catalogues),

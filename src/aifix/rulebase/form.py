@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-FORMAT = 11
+FORMAT = 12
 """Version of the compiled form; another one is rebuilt."""
 
 
