@@ -52,3 +52,8 @@ def test_malformed_templates_are_refused_with_the_reason(template: str) -> None:
 
 def test_holes_tell_which_values_must_be_known() -> None:
     assert templates.holes("{a}[[ {b}||{c}]]{d||x}") == [("a", True), ("b", False), ("c", False), ("d", False)]
+
+
+def test_the_longest_reading_of_a_text_counts_one_alternative_and_no_condition() -> None:
+    assert templates.longest("one[[ two {a}{only_if(has('b'))}||three and four]]") == len("one" + "three and four")
+    assert templates.longest("{a||another} value") == len("another value")

@@ -197,6 +197,26 @@ def bare(text: str) -> str:
         return " ".join(re.sub(r"\[\[.*?\]\]", "", re.sub(r"\{[^}]*\}", "…", text)).split())
 
 
+def longest(text: str) -> int:
+    """Count the characters of a text's longest reading, each value as its name in braces; what only keeps or drops a part counts nothing."""
+
+    def count(parts: tuple[Any, ...]) -> int:
+        total = 0
+        for part in parts:
+            if isinstance(part, str):
+                total += len(part)
+            elif isinstance(part, Option):
+                total += max(count(part.body), count(part.otherwise))
+            elif not part.expression.startswith("only_if("):
+                total += max(len(part.expression) + 2, len(part.default or ""))
+        return total
+
+    try:
+        return count(parse(text))
+    except TemplateError:
+        return len(text)
+
+
 def _fill(parts: tuple[Any, ...], look_up: Lookup) -> str:
     out: list[str] = []
     for part in parts:

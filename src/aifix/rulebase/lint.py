@@ -103,8 +103,7 @@ class _Checker:
         rule = self.rule
         if not rule.signatures and rule.id not in self.selected:
             self.add("$.id", "it has no signature, and no other rule refines to it: nothing can select it")
-        plain_title = re.sub(r"\[\[|\]\]|\|\|.*?(?=\]\]|\})", "", rule.title)
-        if len(plain_title) > TITLE + 20 * ("{" in rule.title):
+        if templates.longest(rule.title) > TITLE + 20 * ("{" in rule.title):
             self.add("$.title", f"the title is longer than {TITLE} characters")
         for index, signature in enumerate(rule.signatures):
             if signature.pattern:
