@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING
 
@@ -126,3 +127,16 @@ def test_what_was_meant_by_a_command_that_there_is_not(arguments: list[str], sai
     done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 2
     assert said in done.output
+
+
+def test_several_files_are_one_document(tmp_path: Path) -> None:
+    for name, text in (("a.log", FAILED), ("b.log", "epoch 1: loss 0.5\n"), ("c.log", FAILED)):
+        (tmp_path / name).write_text(text)
+    files = [str(tmp_path / name) for name in ("a.log", "b.log", "missing.log", "c.log")]
+    done = CliRunner().invoke(cli, ["diagnose", "--format", "json", *files])
+    assert done.exit_code == 2
+    assert [(report["source"][-5:], report["failed"]) for report in json.loads(done.stdout)] == [("a.log", True), ("b.log", False), ("c.log", True)]
+    done = CliRunner().invoke(cli, ["diagnose", "--format", "sarif", files[0], files[1]])
+    assert done.exit_code == 1
+    assert [len(run["results"]) for run in json.loads(done.stdout)["runs"]] == [1, 0]
+    assert CliRunner().invoke(cli, ["diagnose", "--exit-zero", "--format", "json", files[0], files[1]]).exit_code == 0

@@ -12,7 +12,7 @@ from aifix.commands import options
 from aifix.commands.group import Sentences
 from aifix.commands.remember import file as remember_file
 from aifix.commands.remember import given_input, kept_output, memory_of
-from aifix.commands.report import articles, emit, note, rule_base
+from aifix.commands.report import articles, emit, emit_all, note, rule_base
 
 HELP = """Pipe a run into aifix and read what killed it:
 
@@ -187,10 +187,14 @@ def _is_empty(file: str) -> bool:
 def diagnose(
     context: click.Context, /, files: tuple[str, ...], *, probe: bool | None, python: str, history: bool, kb: str, remember: bool, **given: Any
 ) -> None:
-    """Diagnose log files ('-' reads standard input)."""
+    """Diagnose log files, also compressed ones ('-' reads standard input).
+
+    Of several files --format json prints an array of reports, and --format sarif one log with a run for each.
+    """
     base = rule_base()
     memory = memory_of({"history": history, "kb": kb}, again=True)
     status = 0
+    whole: list[Any] | None = [] if len(files) > 1 and given["form"] in {"json", "sarif"} else None
     for file in files:
         report = _report(file, base, _probing(file, probe=probe, python=python), memory)
         if report is None:
@@ -204,10 +208,16 @@ def diagnose(
             if not given["quiet"]:
                 click.echo(f"aifix: {file} is empty: nothing was written into it")
             continue
-        done = emit(report, _options(**given))
+        if whole is None:
+            done = emit(report, _options(**given))
+        else:
+            whole.append(report)
+            done = int(report.failed and not given["exit_zero"])
         if memory is not None:
             remember_file(report, memory, wanted=remember, python=python)
         status = max(status, done)
+    if whole is not None:
+        emit_all(whole, given["form"])
     context.exit(status)
 
 

@@ -149,6 +149,18 @@ def emit(report: Report, options: dict[str, object], *, lines: int | None = None
     return status
 
 
+def emit_all(reports: Sequence[Report], form: object) -> None:
+    """Print the reports on several files as one document: an array of JSON objects, or one SARIF log with a run for each."""
+    if form == "sarif":
+        from aifix.show import sarif
+
+        _write_bytes(sarif.dump(*reports))
+        return
+    from aifix.show import json as shown
+
+    _write_bytes(b"[\n" + b",\n".join(shown.dump(report).rstrip(b"\n") for report in reports) + b"\n]\n")
+
+
 def print_verdict(found: Struct, render: Callable[..., str] | None, *, verbose: bool, colour: bool | None) -> None:
     """Print what a command found that is no report of one log.
 

@@ -21,8 +21,13 @@ LEVELS = {"error": "error", "warning": "warning", "info": "note"}
 UNKNOWN = "aifix.unknown"
 
 
-def dump(report: Report) -> bytes:
-    """Encode a report as one SARIF log, ending with a line feed."""
+def dump(*reports: Report) -> bytes:
+    """Encode reports as one SARIF log with a run for each, ending with a line feed."""
+    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [_run(report) for report in reports]}
+    return json.dumps(log, indent=2, ensure_ascii=True).encode() + b"\n"
+
+
+def _run(report: Report) -> dict[str, Any]:
     results = [_result(diagnosis, report.source, LEVELS[diagnosis.severity]) for diagnosis in report.diagnoses]
     results += [_result(hint, report.source, "note") for hint in report.hints]
     rules = {diagnosis.id: _rule(diagnosis) for diagnosis in [*report.diagnoses, *report.hints]}
@@ -41,14 +46,12 @@ def dump(report: Report) -> bytes:
     order = list(rules)
     for result in results:
         result["ruleIndex"] = order.index(result["ruleId"])
-    run = {
+    return {
         "tool": {"driver": {"name": "aifix", "version": _version(), "rules": list(rules.values())}},
         "columnKind": "unicodeCodePoints",
         "invocations": [{"executionSuccessful": True}],
         "results": results,
     }
-    log = {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
-    return json.dumps(log, indent=2, ensure_ascii=True).encode() + b"\n"
 
 
 def _result(diagnosis: Diagnosis, source: str, level: str) -> dict[str, Any]:
