@@ -140,3 +140,9 @@ def test_several_files_are_one_document(tmp_path: Path) -> None:
     assert done.exit_code == 1
     assert [len(run["results"]) for run in json.loads(done.stdout)["runs"]] == [1, 0]
     assert CliRunner().invoke(cli, ["diagnose", "--exit-zero", "--format", "json", files[0], files[1]]).exit_code == 0
+
+
+def test_who_makes_a_rule_of_a_known_failure_is_told_which_knows_it() -> None:
+    known = "Traceback (most recent call last):\n  File \"run.py\", line 2, in <module>\n    import einops\nModuleNotFoundError: No module named 'einops'\n"
+    assert "deps.module-missing knows this failure already" in CliRunner().invoke(cli, ["rules", "new", "deps.einops"], input=known).output
+    assert "knows this failure" not in CliRunner().invoke(cli, ["rules", "new", "data.epochz"], input=FAILED).output

@@ -269,8 +269,9 @@ class TestCommand:
     @pytest.mark.parametrize(
         ("content", "said"),
         [
-            (b"", "no pickle"),
-            (b"CUDA out of memory\n", "no pickle"),
+            (b"", "it is empty"),
+            (b"CUDA out of memory\n", "neither a pickle nor JSON"),
+            (b"0\timportlib.machinery\n", "neither a pickle nor JSON"),
             (b"cos\nsystem\n(S'x'\ntR.", "asks for os.system"),
             (pickle.dumps({"model": 1}), "no flight-recorder dump"),
             (b'{"entries": [', "broken JSON"),

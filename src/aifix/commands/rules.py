@@ -18,6 +18,7 @@ from aifix.rulebase import paths
 from aifix.show.layout import counted
 
 if TYPE_CHECKING:
+    from aifix.model import Document
     from aifix.rulebase.base import Base
     from aifix.rulebase.source import Loaded
 
@@ -129,6 +130,15 @@ def test(context: click.Context, ids: tuple[str, ...]) -> None:
     context.exit(1 if found or problems else 0)
 
 
+def _say_known(given: Document) -> None:
+    """Say that a rule knows the failure already: another wording of it belongs into that rule."""
+    from aifix import api
+
+    known = next((one.id for one in api.diagnose_document(given).diagnoses if not one.symptom), "")
+    if known:
+        note(f"{known} knows this failure already; another wording of the same belongs into it: aifix rules show {known}")
+
+
 @rules.command()
 @click.argument("rule_id", metavar="ID", default="family.name")
 @click.pass_context
@@ -144,7 +154,9 @@ def new(context: click.Context, rule_id: str) -> None:
         note("give the log on standard input: aifix rules new family.name < crash.log")
         context.exit(2)
     try:
-        click.echo(scaffold(document.read(kept.blocks if kept is not None else packed.unpacked(piped)), rule_id), nl=False)
+        given = document.read(kept.blocks if kept is not None else packed.unpacked(piped))
+        click.echo(scaffold(given, rule_id), nl=False)
+        _say_known(given)
     except (OSError, ValueError) as error:
         note(str(error))
         context.exit(2)
