@@ -22,8 +22,8 @@ LARGEST = 1 << 30
 """Bytes of a dump above which it is not read."""
 MOST = 100_000
 """Files of a folder that are looked at: dumps lie in /tmp by default."""
-PICKLE = b"\x80"
-"""How a pickle of torch's begins: with the number of its protocol, 2 or higher."""
+PICKLE, STOP = b"\x80", b"."
+"""How a pickle of torch's begins, with the number of its protocol, 2 or higher; and how every pickle ends."""
 _TELLING = re.compile(r"(?i)trace|rank|flight|(?:^|[_-])fr[_-]")
 _RANK = re.compile(r"^(?P<prefix>.*?)(?P<rank>\d{1,7})(?P<ending>\.(?:json|pickle|pkl|bin|trace|dump))?$")
 
@@ -116,7 +116,7 @@ def _plain(file: Path) -> Any:
             return json.loads(data)
         except (ValueError, RecursionError) as error:
             raise DumpError(f"it is broken JSON: {error}"[:200]) from error
-    if data[:1] != PICKLE:
+    if data[:1] != PICKLE and data[-1:] != STOP:
         raise DumpError("it is no flight-recorder dump: neither a pickle nor JSON" if data else "it is empty")
     return unpickle.loads(data)
 
