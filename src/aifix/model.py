@@ -13,6 +13,8 @@ Level = Literal["error", "warning"]
 MatchKind = Literal["exact", "fuzzy"]
 Status = Literal["confirmed", "refuted", "inconclusive", "not-available", "not-run"]
 ActionKind = Literal["command", "code", "env", "config", "note", "patch"]
+Origin = Literal["here", "unsure", "elsewhere"]
+"""Whether a log is of a run on this machine."""
 Genre = Literal["log", "document", "source", "diff", "listing", "manual", "chat"]
 Relation = Literal["first", "cause", "context", "worker"]
 

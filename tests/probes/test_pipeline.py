@@ -75,9 +75,9 @@ def test_the_written_command_leads_to_its_interpreter(bare: Path, tmp_path: Path
 
 
 def test_a_reader_that_was_gone_at_once_is_known_by_its_name() -> None:
-    assert target.find(environ={}, written=written("cat", "old.log")).place == "unsure"
-    assert target.find(environ={}, written=written("kubectl", "logs", "pod")).place == "elsewhere"
-    assert target.find(environ={}, written=written("python", "t.py")).place == "here"
+    assert target.find(environ={}, written=written("cat", "old.log")).origin == "unsure"
+    assert target.find(environ={}, written=written("kubectl", "logs", "pod")).origin == "elsewhere"
+    assert target.find(environ={}, written=written("python", "t.py")).origin == "here"
 
 
 def test_the_environment_beside_the_failing_file_comes_before_path(bare: Path, tmp_path: Path) -> None:

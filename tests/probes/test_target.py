@@ -69,14 +69,14 @@ def of(argv: str, exe: str = "") -> Producer:
 def test_where_a_log_comes_from(tmp_path: Path) -> None:
     script = tmp_path / "train.py"
     script.write_text("")
-    assert target.find(producers=[of("cat old.log")], environ={}).place == "unsure"
-    assert target.find(producers=[of("cat old.log", "/usr/bin/busybox")], environ={}).place == "unsure"
-    assert target.find(producers=[of("ssh node7 train")], environ={}).place == "elsewhere"
-    assert target.find(producers=[of("kubectl logs pod")], environ={}).place == "elsewhere"
-    assert target.find(producers=[of("python train.py", sys.executable)], environ={}).place == "here"
-    assert target.find(files=["/nowhere/at/all/train.py"], environ={}).place == "elsewhere"
-    assert target.find(files=[str(script)], local=False, environ={}).place == "here"
-    assert target.find(local=False, environ={}).place == "unsure"
+    assert target.find(producers=[of("cat old.log")], environ={}).origin == "unsure"
+    assert target.find(producers=[of("cat old.log", "/usr/bin/busybox")], environ={}).origin == "unsure"
+    assert target.find(producers=[of("ssh node7 train")], environ={}).origin == "elsewhere"
+    assert target.find(producers=[of("kubectl logs pod")], environ={}).origin == "elsewhere"
+    assert target.find(producers=[of("python train.py", sys.executable)], environ={}).origin == "here"
+    assert target.find(files=["/nowhere/at/all/train.py"], environ={}).origin == "elsewhere"
+    assert target.find(files=[str(script)], local=False, environ={}).origin == "here"
+    assert target.find(local=False, environ={}).origin == "unsure"
 
 
 CATCH = """

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from aifix.intake import packed
+from aifix.intake import packed, utf16
 from aifix.show.safe import sanitise
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ STEP = 4 << 20
 """Bytes that are indexed or searched at a time; between two steps one may stop."""
 LONGEST = 16 << 10
 """Bytes of a line that are shown at each of its two ends."""
-UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
 class LogFile:
@@ -48,7 +47,7 @@ class LogFile:
             self._stream.close()
             self._stream = _unpacked(path)
         self._stream.seek(0)
-        if self._stream.read(2) in UTF16:  # Windows PowerShell's `>`: its line feeds are two bytes
+        if self._stream.read(2) in utf16.BOMS:  # Windows PowerShell's `>`: its line feeds are two bytes
             self._stream = _as_utf8(self._stream)
         self.size = self._stream.seek(0, 2)
         self.indexed = 0

@@ -91,7 +91,7 @@ def collect(
         answers=tuple(Probed(one.id, one.status, _without_host(cleaner.text(one.summary))) for one in _answers(machine)),
         environment=_clean(surroundings.environment(target), cleaner),
         found=cleaner.text(target.how),
-        elsewhere=target.place != "here",
+        elsewhere=target.origin != "here",
         locked=tuple(map(cleaner.text, locked(report, folder or os.curdir))),
         collected=cleaner.text(_collect_env(machine)) if active else "",
         fixes=tuple(cleaner.text(fix.title) for fix in lead.fixes) if lead else (),

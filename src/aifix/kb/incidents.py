@@ -82,6 +82,12 @@ def get(store: Store, number: int) -> Incident | None:
     return _incident(rows[0]) if rows else None
 
 
+def by_uid(store: Store, uid: str) -> Incident | None:
+    """Give an incident by the name that it keeps in every history it is merged into."""
+    rows = store.rows(f"{_WHOLE} WHERE incidents.uid = ?", (uid,))
+    return _incident(rows[0]) if rows else None
+
+
 def everything(store: Store) -> Iterable[Incident]:
     """Give all incidents, oldest first, a thousand at a time."""
     after = 0

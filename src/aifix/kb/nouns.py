@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 import msgspec
 
+from aifix.model import Origin
+
 How = Literal["pipe", "run", "diagnose"]
-Origin = Literal["here", "unsure", "elsewhere"]
 UNKNOWN = "unknown"
 """Stands for a diagnosis where no rule knew the failure."""
 

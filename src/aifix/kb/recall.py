@@ -45,8 +45,7 @@ def met(store: Store, report: Report, *, folder: str = "", again: bool = False, 
     row = store.rows(
         "SELECT incident, fix FROM outcomes WHERE diagnosis = ? AND project = ? AND worked = 1 ORDER BY at DESC LIMIT 1", (lead.id, project)
     )
-    known = store.rows("SELECT number FROM incidents WHERE uid = ?", (row[0]["incident"],)) if row else []
-    found = incidents.get(store, known[0]["number"]) if known else None
+    found = incidents.by_uid(store, row[0]["incident"]) if row else None
     return _met(store, report, [found], now=now, elsewhere=True) if found is not None else None
 
 

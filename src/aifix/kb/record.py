@@ -18,8 +18,8 @@ from aifix.probes import target as targets
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from aifix.kb.nouns import How, Origin
-    from aifix.model import Diagnosis, Evidence, Report
+    from aifix.kb.nouns import How
+    from aifix.model import Diagnosis, Evidence, Origin, Report
     from aifix.probes.producer import Producer
     from aifix.probes.target import Target
 
@@ -125,7 +125,7 @@ def _origin(run: Run, target: Target) -> Origin:
         return "elsewhere"
     if run.how == "run" or (target.pid is not None and run.local):
         return "here"
-    return target.place
+    return target.origin
 
 
 def _files(report: Report) -> list[str]:

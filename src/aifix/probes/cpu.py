@@ -102,7 +102,7 @@ def _packages(case: Case, flags: set[str]) -> dict[str, tuple[list[str], str]]:
     found = {}
     for name, entry in table.items():
         version = installed.version(name) if installed is not None else ""
-        if not version or _numbers(version) < _numbers(str(entry.get("since", "0"))):
+        if not version or packages.numbers(version) < packages.numbers(str(entry.get("since", "0"))):
             continue
         lacking = [flag for flag in str(entry.get("needs", "")).split() if flag not in flags]
         if lacking:
@@ -216,10 +216,6 @@ def _telling() -> set[str]:
         "sve",
         "sve2",
     }
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])
 
 
 def count(machine: Machine) -> int:

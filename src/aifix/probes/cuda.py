@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any
 
-from aifix.probes import nvml
+from aifix.probes import nvml, packages
 from aifix.probes.finding import Case, Finding, absent, confirmed, refuted, unclear
 
 if TYPE_CHECKING:
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 NVIDIA = "0x10de"
 SWITCHED = ("NVIDIA H", "NVIDIA B", "NVIDIA A100-SXM", "NVIDIA GB")
 """Cards that are sold on boards with NVSwitches."""
+NO_FABRIC_MANAGER = "NVSwitches are in this machine, and the fabric manager does not run (systemctl start nvidia-fabricmanager)"
 _MODULE = re.compile(r"NVRM version:.*?(\d+\.\d+(?:\.\d+)?)")
 
 
@@ -82,7 +83,7 @@ def _wrong(case: Case, reading: Reading, data: dict[str, Any], machine: Machine)
     if case.about("cuda.invalid-device-ordinal") and number is not None and number >= data["visible_count"]:
         return f"device {number} was asked for, and {data['visible_count']} are visible"
     if fabric_manager_missing(machine, reading):
-        return "NVSwitches are in this machine, and the fabric manager does not run (systemctl start nvidia-fabricmanager)"
+        return NO_FABRIC_MANAGER
     return ""
 
 
@@ -105,8 +106,7 @@ def _old(case: Case, data: dict[str, Any], evidence: list[str]) -> Finding:
     build = of(case.machine)
     if not build or not build.cuda or not data["cuda"]:
         return unclear(f"the driver runs CUDA up to {data['cuda']}; which one torch wants is not known here", data, evidence)
-    mine, wanted = _numbers(data["cuda"]), _numbers(build.cuda)
-    if mine[0] < wanted[0]:
+    if packages.numbers(data["cuda"])[:1] < packages.numbers(build.cuda)[:1]:  # within one major version an older driver will do
         return confirmed(
             f"the driver {data['driver']} runs CUDA up to {data['cuda']}, and torch {build.version} was built for {build.cuda}", data, evidence
         )
@@ -127,10 +127,6 @@ def _evidence(data: dict[str, Any], reading: Reading) -> list[str]:
         found.append("no NVIDIA container toolkit is here: containers of this machine see no GPU")
     found += [f"GPU {gpu.index}: {gpu.name}, capability {'.'.join(map(str, gpu.capability))}" for gpu in reading.gpus if gpu.capability]
     return found
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", text)[:2]) or (0,)
 
 
 def _count_visible(visible: str | None, reading: Reading) -> int:

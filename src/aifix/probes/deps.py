@@ -76,7 +76,7 @@ def _asked(case: Case, installed: Installed, machine: Machine, data: dict[str, A
         data["numpy"] = version
         if not version:
             return unclear("NumPy is not installed in this interpreter", data)
-        if _numbers(version) >= (1, 24):
+        if packages.numbers(version) >= (1, 24):
             return confirmed(f"NumPy {version} is installed: np.float and its like are gone since 1.24", data)
         return refuted(f"NumPy {version} still has np.float and its like", data)
     if case.about("deps.shadowed"):
@@ -227,7 +227,7 @@ def old_numpy(installed: Installed) -> dict[str, str]:
 
     Every compiled user of NumPy's C interface holds the name of the module that it imports; NumPy 2's headers name the new one.
     """
-    if _numbers(installed.version("numpy")) < (2,):
+    if packages.numbers(installed.version("numpy")) < (2,):
         return {}
     deadline = time.monotonic() + SCAN
     users = [one for one in installed.packages.values() if one.key != "numpy" and any(re.match(r"(?i)numpy\b", text) for text in one.requires)]
@@ -249,7 +249,3 @@ def _is_old(path: str) -> bool:
     except OSError:
         return False
     return any(name in data for name in OLD_NUMPY) and NEW_NUMPY not in data
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", text)[:3])

@@ -48,7 +48,7 @@ def examine(candidates: Sequence[Candidate], document: Document, catalogues: Cat
     answers = run.passive(passive, probing.limit, probing.follower)
     for one, use, answer in asked:
         finding = answers[answer] if isinstance(answer, int) else answer
-        if finding.status == "not-available" and target.place == "elsewhere":
+        if finding.status == "not-available" and target.origin == "elsewhere":
             continue  # what this machine lacks says nothing about another one
         one.probes.append(_weigh(use, finding, target))
 
@@ -66,16 +66,16 @@ def _weigh(use: ProbeUse, finding: Finding, target: Target) -> ProbeResult:
     """Turn a finding into a result with its likelihood ratio; of a log from another machine it moves nothing."""
     ratio = {"confirmed": use.confirmed, "refuted": use.refuted}.get(finding.status, 1.0)
     summary = finding.summary
-    if ratio != 1 and target.place != "here":
-        ratio = 1.0 if target.place == "elsewhere" else round(ratio**0.5, 3)
+    if ratio != 1 and target.origin != "here":
+        ratio = 1.0 if target.origin == "elsewhere" else round(ratio**0.5, 3)
     if target.guessed and use.id.startswith(("deps.python", "torch.")):
         ratio = round(ratio**0.5, 3)  # the failed run may have used another interpreter
         summary = f"{summary} ({target.how})"
-    if target.place != "here" and finding.status in {"confirmed", "refuted", "inconclusive"}:
-        why = "the log seems to come from another machine" if target.place == "elsewhere" else "the log may be older, or from another machine"
+    if target.origin != "here" and finding.status in {"confirmed", "refuted", "inconclusive"}:
+        why = "the log seems to come from another machine" if target.origin == "elsewhere" else "the log may be older, or from another machine"
         summary = f"{summary} (this machine, now; {why})"
     data = dict(finding.data)
-    if target.place == "elsewhere":
+    if target.origin == "elsewhere":
         data["elsewhere"] = True  # fixes are not chosen by it either
     if finding.evidence:
         data["evidence"] = list(finding.evidence)

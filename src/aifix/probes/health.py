@@ -50,7 +50,7 @@ def health(case: Case) -> Finding:
         problems += bad
         notes += remarks
     if cuda.fabric_manager_missing(machine, reading):
-        problems.append("NVSwitches are in this machine, and the fabric manager does not run (systemctl start nvidia-fabricmanager)")
+        problems.append(cuda.NO_FABRIC_MANAGER)
     serious = [xid for xid in xids if xid["xid"] not in HARMLESS_XID]
     table = machine.catalogues().get("xid", {})
     for xid in xids[-8:]:

@@ -150,6 +150,11 @@ def module_in(folder: str, parts: list[str]) -> str:
     return f"{os.path.dirname(at)}/{compiled[0]}" if compiled else ""
 
 
+def numbers(version: str) -> tuple[int, ...]:
+    """Give the numbers of a version, to compare it by; a build's name behind a `+` is no part of it."""
+    return tuple(int(part) for part in re.findall(r"\d+", version.partition("+")[0])[:4])
+
+
 def compiled(package: Package) -> list[str]:
     """List the compiled modules of a package by its record, the smaller ones first."""
     try:

@@ -7,6 +7,8 @@ import re
 import shlex
 from typing import NamedTuple
 
+from aifix.probes.producer import parent
+
 SHELLS = {"sh", "bash", "dash", "zsh", "ksh", "ash", "busybox", "fish"}
 GENERATIONS = 4
 LARGEST = 1 << 16
@@ -46,7 +48,7 @@ def above(pid: int | None = None) -> Written | None:
         found = read(_text(at))
         if found is not None:
             return found._replace(pid=at)
-        at = _parent(at)
+        at = parent(at)
     return None
 
 
@@ -147,11 +149,3 @@ def _script(pid: int, name: str) -> str:
             return stream.read(LARGEST)
     except (OSError, ValueError):
         return ""
-
-
-def _parent(pid: int) -> int:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as stream:
-            return int(stream.read().rpartition(b")")[2].split()[1])
-    except (OSError, ValueError, IndexError):
-        return 1

@@ -57,7 +57,7 @@ def _writers(pipe: str, seen: set[int]) -> list[int]:
         found = _among(ancestor, pipe, seen)
         if found or ancestor <= 1:
             break
-        ancestor = _parent(ancestor)  # we were started through a wrapper (uv run, a shim)
+        ancestor = parent(ancestor)  # we were started through a wrapper (uv run, a shim)
     return found
 
 
@@ -78,7 +78,8 @@ def _among(ancestor: int, pipe: str, seen: set[int]) -> list[int]:
     return found
 
 
-def _parent(pid: int) -> int:
+def parent(pid: int) -> int:
+    """Give the process that started one; that of all processes where it cannot be told."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as stream:
             return int(stream.read().rpartition(b")")[2].split()[1])

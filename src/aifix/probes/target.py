@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import re
 import sys
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import msgspec
+
+from aifix.model import Origin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,7 +17,6 @@ if TYPE_CHECKING:
     from aifix.probes.pipeline import Written
     from aifix.probes.producer import Producer
 
-Place = Literal["here", "unsure", "elsewhere"]
 WINDOWS = sys.platform == "win32"
 _PYTHON = re.compile(r"python[\d.]*(?:t|d)?(?:\.exe)?$|pypy3?[\d.]*$")
 _SITE = re.compile(r"^(?P<prefix>.*?)[/\\](?:[Ll]ib[/\\]python(?P<version>\d\.\d+)t?[/\\]|[Ll]ib[/\\])(?:site|dist)-packages[/\\]")
@@ -91,7 +92,7 @@ class Target(msgspec.Struct, frozen=True):
     argv: tuple[str, ...] = ()
     cwd: str = ""
     environ: dict[str, str] | None = None
-    place: Place = "here"
+    origin: Origin = "here"
     writer: str = ""
 
     @property
@@ -134,7 +135,7 @@ def find(
     environ = os.environ if environ is None else environ
     producers = list(producers)
     names = [_program(item) for item in producers] or ([written.program] if written is not None else [])
-    place = _place(names, files := list(files), local=local)
+    origin = _origin(names, files := list(files), local=local)
     writer = next(iter(names), "")
     process = next((item for item in producers if _interpreter_of(item)), None)
     known: dict[str, object] = {}
@@ -148,7 +149,7 @@ def find(
     elif written is not None:
         known = {"argv": written.words, "environ": {**environ, **written.settings} if written.settings else None}
     python, how = _choose(python, process, files, environ, written)
-    return msgspec.convert({"python": python, "how": how, "place": place, "writer": writer, **known}, Target)
+    return msgspec.convert({"python": python, "how": how, "origin": origin, "writer": writer, **known}, Target)
 
 
 def _choose(given: str, process: Producer | None, files: list[str], environ: Mapping[str, str], written: Written | None) -> tuple[str, str]:
@@ -309,7 +310,7 @@ def _program(process: Producer) -> str:
     return called if called in READERS | ELSEWHERE else os.path.basename(process.exe)
 
 
-def _place(names: list[str], files: list[str], *, local: bool) -> Place:
+def _origin(names: list[str], files: list[str], *, local: bool) -> Origin:
     """Judge whether the output comes from a run on this machine, by the programs that wrote it and the files that it names."""
     if any(name in ELSEWHERE for name in names):
         return "elsewhere"

@@ -139,7 +139,7 @@ def _companions(found: Build, pairs: Mapping[str, Any]) -> list[str]:
             problems.append(f"{name} {version} was built for {other}, torch {found.version} for {local}")
     pythons = str(entry.get("python", "")) if entry and found.python else ""
     bounds = re.search(r"(\d\.\d+) to (\d\.\d+)", pythons)
-    if bounds and not _numbers(bounds[1]) <= _numbers(found.python) <= _numbers(bounds[2]):
+    if bounds and not packages.numbers(bounds[1]) <= packages.numbers(found.python) <= packages.numbers(bounds[2]):
         problems.append(f"torch {found.version} was released for Python {pythons}, and this is {found.python}")
     return problems
 
@@ -154,7 +154,7 @@ def _driver(machine: Machine, found: Build, catalogues: Mapping[str, Mapping[str
     driver = reading.driver or kernel_module(machine)
     entry = catalogues.get("cuda_driver", {}).get(found.cuda, {})
     minimum = str(entry.get("minimum_linux") or entry.get("linux") or "")
-    if driver and minimum and _numbers(driver) < _numbers(minimum):
+    if driver and minimum and packages.numbers(driver) < packages.numbers(minimum):
         problems.append(f"torch {found.version} needs driver {minimum} or later for CUDA {found.cuda}, and {driver} is loaded")
         data["driver_wanted"] = minimum
     archs = _architectures(found)
@@ -172,7 +172,7 @@ def _driver(machine: Machine, found: Build, catalogues: Mapping[str, Mapping[str
             continue
         known = catalogues.get("gpu_arch", {}).get(str(sm), {})
         first = str(known.get("first_cuda", ""))
-        if first and _numbers(found.cuda) < _numbers(first):
+        if first and packages.numbers(found.cuda) < packages.numbers(first):
             data["fits"] = False
             problems.append(f"torch {found.version} has no code for {gpu.name} (sm_{sm}): it takes CUDA {first} or later, and this is {found.cuda}")
     return problems
@@ -204,12 +204,8 @@ def _libraries(found: Build) -> list[str]:
 
 def _fits(version: str, wanted: str) -> bool:
     parts = len(wanted.split("."))
-    return _numbers(version)[:parts] == _numbers(wanted)[:parts]
+    return packages.numbers(version)[:parts] == packages.numbers(wanted)[:parts]
 
 
 def _minor(version: str, parts: int) -> str:
     return ".".join(re.findall(r"\d+", version.partition("+")[0])[:parts])
-
-
-def _numbers(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in re.findall(r"\d+", text.partition("+")[0])[:4])

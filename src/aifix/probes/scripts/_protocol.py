@@ -175,6 +175,17 @@ def _guess(torch: Any, model: Any) -> Any:
     return [], ""
 
 
+def tensors_in(torch: Any, value: Any) -> list[Any]:
+    """Give the tensors in what a model takes or gives."""
+    if isinstance(value, torch.Tensor):
+        return [value]
+    if isinstance(value, dict):
+        return [item for part in value.values() for item in tensors_in(torch, part)]
+    if isinstance(value, (tuple, list)):
+        return [item for part in value for item in tensors_in(torch, part)]
+    return []
+
+
 def run_model(model: Any, batch: Any) -> Any:
     """Call a model on a batch: a tensor, a tuple of arguments or a dictionary of them."""
     if isinstance(batch, dict):

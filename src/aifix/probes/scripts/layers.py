@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from _protocol import Request, batch_of, built, loss_of, main, need_torch, run_model, say, sentence, stage
+from _protocol import Request, batch_of, built, loss_of, main, need_torch, run_model, say, sentence, stage, tensors_in
 
 FEW_LAYERS = 3
 """Weights below which there is no course from the first to the last."""
@@ -43,7 +43,7 @@ def _pass(torch: Any, model: Any, batch: Any, dtype: Any) -> dict[str, Any]:
 
     def watch(name: str) -> Any:
         def hook(module: Any, inputs: Any, output: Any) -> None:
-            tensors = [item for item in _tensors(torch, output) if item.is_floating_point()]
+            tensors = [item for item in tensors_in(torch, output) if item.is_floating_point()]
             if not tensors:
                 return
             largest = max(float(item.detach().float().abs().nan_to_num(nan=0.0).max()) if item.numel() else 0.0 for item in tensors)
@@ -52,7 +52,7 @@ def _pass(torch: Any, model: Any, batch: Any, dtype: Any) -> dict[str, Any]:
             entry = {"layer": name, "kind": type(module).__name__, "largest": largest, "nan": nan, "inf": inf, "number": len(order)}
             order.append(entry)
             if (nan or inf) and not found:
-                clean = all(bool(item.isfinite().all()) for item in _tensors(torch, inputs) if item.is_floating_point())
+                clean = all(bool(item.isfinite().all()) for item in tensors_in(torch, inputs) if item.is_floating_point())
                 before = order[-2]["layer"] if len(order) > 1 else ""
                 found.append({**entry, "input_clean": clean, "after": before})
 
@@ -62,10 +62,10 @@ def _pass(torch: Any, model: Any, batch: Any, dtype: Any) -> dict[str, Any]:
         """Watch a module that holds others: what its own code does between and after them is in nobody else's output."""
 
         def hook(module: Any, inputs: Any, output: Any) -> None:
-            tensors = [item for item in _tensors(torch, output) if item.is_floating_point()]
+            tensors = [item for item in tensors_in(torch, output) if item.is_floating_point()]
             nan, inf = (sum(int(getattr(item.detach(), test)().sum()) for item in tensors) for test in ("isnan", "isinf"))
             if (nan or inf) and not found:
-                clean = all(bool(item.isfinite().all()) for item in _tensors(torch, inputs) if item.is_floating_point())
+                clean = all(bool(item.isfinite().all()) for item in tensors_in(torch, inputs) if item.is_floating_point())
                 entry = {"layer": name, "kind": type(module).__name__, "nan": nan, "inf": inf, "number": len(order), "input_clean": clean}
                 found.append({**entry, "own_code": True, "largest": 0.0, "after": order[-1]["layer"] if order else ""})
 
@@ -134,16 +134,6 @@ def _course(norms: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
-def _tensors(torch: Any, value: Any) -> list[Any]:
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, dict):
-        return [item for part in value.values() for item in _tensors(torch, part)]
-    if isinstance(value, (tuple, list)):
-        return [item for part in value for item in _tensors(torch, part)]
-    return []
-
-
 def _to(torch: Any, value: Any, dtype: Any) -> Any:
     if isinstance(value, torch.Tensor):
         return value.to(dtype) if value.is_floating_point() else value
@@ -155,7 +145,7 @@ def _to(torch: Any, value: Any, dtype: Any) -> Any:
 
 
 def _nonfinite_in(torch: Any, batch: Any) -> int:
-    return sum(int((~item.isfinite()).sum()) for item in _tensors(torch, batch) if item.is_floating_point())
+    return sum(int((~item.isfinite()).sum()) for item in tensors_in(torch, batch) if item.is_floating_point())
 
 
 if __name__ == "__main__":

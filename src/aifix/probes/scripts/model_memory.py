@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import Any, Callable
 
-from _protocol import Request, batch_of, built, loss_of, main, need_torch, run_model, say
+from _protocol import Request, batch_of, built, loss_of, main, need_torch, run_model, say, tensors_in
 
 
 def model_memory(request: Request) -> None:
@@ -125,7 +125,7 @@ def _measure(torch: Any, model: Any, batch: Any, optimizer: Any) -> dict[str, in
     if device.type == "cuda":
         torch.cuda.reset_peak_memory_stats()
     owned = {item.untyped_storage().data_ptr() for item in list(model.parameters()) + list(model.buffers())}
-    given = {item.untyped_storage().data_ptr() for item in _tensors(torch, batch)}
+    given = {item.untyped_storage().data_ptr() for item in tensors_in(torch, batch)}
     saved: dict[int, int] = {}
 
     def pack(tensor: Any) -> Any:
@@ -149,7 +149,7 @@ def _measure(torch: Any, model: Any, batch: Any, optimizer: Any) -> dict[str, in
         "gradients": sum(item.grad.numel() * item.grad.element_size() for item in model.parameters() if item.grad is not None),
         "optimizer": sum(item.numel() * item.element_size() for state in states for item in state.values() if isinstance(item, torch.Tensor)),
         "activations": sum(saved.values()),
-        "input": sum(item.numel() * item.element_size() for item in _tensors(torch, batch)),
+        "input": sum(item.numel() * item.element_size() for item in tensors_in(torch, batch)),
     }
     if device.type == "cuda":
         # what forward left allocated is what backward will use, blocks rounded up as the allocator does
@@ -174,16 +174,6 @@ def _line(points: dict[int, int]) -> Any:
     level = sum(points[size] for size in sizes) / len(sizes)
     slope = sum((size - mean) * (points[size] - level) for size in sizes) / sum((size - mean) ** 2 for size in sizes)
     return level - slope * mean, slope
-
-
-def _tensors(torch: Any, value: Any) -> list[Any]:
-    if isinstance(value, torch.Tensor):
-        return [value]
-    if isinstance(value, dict):
-        return [item for part in value.values() for item in _tensors(torch, part)]
-    if isinstance(value, (tuple, list)):
-        return [item for part in value for item in _tensors(torch, part)]
-    return []
 
 
 if __name__ == "__main__":
