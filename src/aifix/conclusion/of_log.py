@@ -10,8 +10,9 @@ from aifix.match.unexplained import unexplained
 from aifix.model import Diagnosis, Document, Evidence, Fix, FixTemplate, Location, Match, Report, Rule, Step
 from aifix.reason import causality, templates, unknown, verdicts
 from aifix.reason.confidence import confidence
-from aifix.reason.facts import Scope, derive
+from aifix.reason.facts import derive
 from aifix.reason.refine import Catalogues, candidates
+from aifix.reason.scope import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

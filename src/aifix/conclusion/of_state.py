@@ -8,7 +8,7 @@ from aifix.fixes.rank import rank as rank_fixes
 from aifix.model import Diagnosis, Document, Evidence, Fact, Location, Match, Step
 from aifix.reason import templates
 from aifix.reason.candidate import Candidate
-from aifix.reason.facts import Scope
+from aifix.reason.scope import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

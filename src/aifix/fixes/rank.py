@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from aifix.reason.experience import Chance
-    from aifix.reason.facts import Scope
+    from aifix.reason.scope import Scope
 
 EFFORT = {"low": 1.0, "medium": 0.85, "high": 0.65}
 """What a fix of that effort is worth beside one of low effort and the same chance."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aifix.intake.tracebacks import chains
 from aifix.match.ending import logged_as_warning, went_on
 
 if TYPE_CHECKING:
@@ -21,14 +22,8 @@ CONSEQUENCES = frozenset(
 
 def unexplained(document: Document, lines: set[int]) -> list[Traceback]:
     """Give the tracebacks that nothing explains: no part of their chain is among the lines that were hit, and the run did not survive them."""
-    chains: list[list[Traceback]] = []
-    for traceback in document.tracebacks:
-        if traceback.relation != "first" and chains:
-            chains[-1].append(traceback)
-        else:
-            chains.append([traceback])
     left: list[Traceback] = []
-    for chain in chains:
+    for chain in chains(document.tracebacks):
         if any(line in lines for traceback in chain for line in range(traceback.start, traceback.end)):
             continue
         if logged_as_warning(document.lines[chain[-1].error]) and went_on(document, chain[-1].error):

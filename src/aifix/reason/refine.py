@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from aifix.model import Document, Rule, Step
 from aifix.reason import facts as facts_of
+from aifix.reason import surroundings
 from aifix.reason.candidate import Candidate
-from aifix.reason.facts import Scope
+from aifix.reason.scope import Scope
 
 if TYPE_CHECKING:
     from aifix.match.exact import Hit
@@ -46,7 +47,7 @@ def candidates(hits: list[Hit], document: Document, rules: Mapping[str, Rule], c
         _measure(candidate)
         facts_of.capture(candidate)
         facts_of.collect(candidate, document, candidate.rule.collect)
-        facts_of.surroundings(candidate, document)
+        surroundings.read(candidate, document)
         scope = Scope(candidate, document, catalogues)
         facts_of.derive(candidate, candidate.rule, scope)
         _refine(candidate, document, rules, scope)
