@@ -248,3 +248,15 @@ def test_the_json_form_reads_back(lay: Lay) -> None:
 
     report = aifix.ranks(lay(CASES["killed, says torchrun"][0]))
     assert msgspec.json.decode(shown.dump(report), type=RanksReport).verdict.title == report.verdict.title
+
+
+def test_ranks_of_gloo_are_told_of_no_variable_of_nccl(lay: Lay) -> None:
+    gloo = aifix.ranks(lay({"rank_0.log": STEPS + WAITED, "rank_1.log": STEPS[:1500], "rank_2.log": STEPS + WAITED}))
+    assert gloo.verdict.kind == "frozen"
+    assert "NCCL" not in " ".join(gloo.verdict.advice)
+    assert "aifix run --stall" in " ".join(gloo.verdict.advice)
+
+
+def test_ranks_of_nccl_are_told_of_the_flight_recorder(lay: Lay) -> None:
+    nccl = aifix.ranks(lay({"rank_0.log": STEPS + watchdog(0), "rank_1.log": STEPS[:1500], "rank_2.log": STEPS + watchdog(2)}))
+    assert "TORCH_NCCL_DUMP_ON_TIMEOUT=1" in " ".join(nccl.verdict.advice)

@@ -16,6 +16,11 @@ _HANGS = (
     "while it hangs, on that rank's node: py-spy dump --pid PID (where Python stands), cat /proc/PID/wchan and /proc/PID/status "
     "(State: T is stopped, D waits for a disk)"
 )
+_NEXT_TIME = (
+    "a flight recorder tells next time: TORCH_FR_BUFFER_SIZE=20000 (before torch 2.9 TORCH_NCCL_TRACE_BUFFER_SIZE=20000) and "
+    "TORCH_NCCL_DUMP_ON_TIMEOUT=1, then aifix flight DIR"
+)
+_NEXT_TIME_GLOO = "aifix run --stall 5m -- torchrun ... says next time where each rank of a node stands while it hangs"
 _BY_KIND: dict[Kind, tuple[str, ...]] = {
     "killed": (_KILLED,),
     "vanished": (
@@ -25,7 +30,7 @@ _BY_KIND: dict[Kind, tuple[str, ...]] = {
     "frozen": (
         _HANGS,
         "the usual reasons are a data loader or a file system that hangs, a checkpoint or evaluation on one rank only, and a faulty GPU or link",
-        "a flight recorder tells next time: TORCH_NCCL_TRACE_BUFFER_SIZE=20000 TORCH_NCCL_DUMP_ON_TIMEOUT=1",
+        _NEXT_TIME,
     ),
     "diverged": (
         "look for a branch that only this rank takes: if rank == 0, an early continue or return, a condition on its own data or loss",
@@ -40,6 +45,14 @@ _BY_KIND: dict[Kind, tuple[str, ...]] = {
 }
 
 
-def advice(found: Judgement, *, diagnosed: bool) -> tuple[str, ...]:
-    """Say what to do next; nothing where the rank's own log was diagnosed, since that has its fixes."""
-    return () if diagnosed else _BY_KIND.get(found.kind, ())
+def advice(found: Judgement, *, diagnosed: bool, gloo: bool = False) -> tuple[str, ...]:
+    """Say what to do next; nothing where the rank's own log was diagnosed, since that has its fixes.
+
+    Args:
+        found: how it began.
+        diagnosed: whether the log of the rank in question was diagnosed.
+        gloo: whether the ranks speak of gloo, to which NCCL's variables mean nothing.
+
+    """
+    said = () if diagnosed else _BY_KIND.get(found.kind, ())
+    return tuple(_NEXT_TIME_GLOO if gloo and one == _NEXT_TIME else one for one in said)

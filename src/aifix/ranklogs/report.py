@@ -76,7 +76,9 @@ def ranks(
         files=job.files,
         bytes=job.bytes,
         failed=found.kind != "healthy",
-        verdict=Verdict(found.kind, found.ranks, found.title, found.certainty, found.why, advice(found, diagnosed=own is not None), own),
+        verdict=Verdict(
+            found.kind, found.ranks, found.title, found.certainty, found.why, advice(found, diagnosed=own is not None, gloo=_gloo(job)), own
+        ),
         world=job.world if job.world is not None else (max((draft.rank for draft in job.drafts), default=-1) + 1 or None),
         ranks=states,
         missing=missing,
@@ -89,6 +91,12 @@ def ranks(
         attempts=job.attempts,
         notes=job.notes,
     )
+
+
+def _gloo(job: Job) -> bool:
+    """Tell whether the ranks' errors speak of gloo, and none of NCCL."""
+    said = " ".join(f"{draft.error.id} {draft.error.text}" for draft in job.drafts if draft.error is not None).lower()
+    return "gloo" in said and "nccl" not in said
 
 
 def _end(job: Job) -> float | None:
