@@ -229,7 +229,14 @@ def test_an_elf_file_that_the_compiler_made(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "part"),
     [
-        ("x.json", b'{"a": 1,}', "no valid JSON"),
+        ("x.json", b'{"a": 1,}', "no comma may stand before a closing bracket"),
+        ("x.json", b'{"a": [1, 2,\n]}', "no comma may stand before a closing bracket"),
+        ("x.json", b'{"lr": 1e-3,\n "augment": True,\n "bs": 4}', 'there stands "augment": True,: JSON writes true, false and null'),
+        ("x.json", b"{'a': 1}", "JSON quotes with double quotes alone"),
+        ("x.json", b'{"a": 1 // one\n}', "no valid JSON"),
+        ("x.json", b'{\n// one\n"a": 1}', "JSON has no comments"),
+        ("x.json", b'{"a": 1\n "b": 2}', "a comma is missing before it"),
+        ("x.json", b'{"a": 1}\n{"a": 2}', "as in JSON Lines"),
         ("x.jsonl", b'{"a": 1}\n{"a": \n', "line 2 is no JSON"),
         ("x.csv", b"a,b\n1,2\n1,2,3\n", "line 3 has 3 fields"),
         ("x.csv", "a,b\n1,ü\n".encode("latin-1"), "is not UTF-8"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 from aifix.probes.disk import absolute, named_paths
 from aifix.probes.finding import Case, Finding, absent, confirmed, refuted, unclear
@@ -103,7 +104,7 @@ def file_problem(path: str, raw: bytes, *, whole: bool) -> tuple[str | None, dic
         try:
             json.loads(text)
         except ValueError as error:
-            return f"no valid JSON: {error}", {"line": getattr(error, "lineno", None)}
+            return f"no valid JSON: {error}{_json_reading(text, error)}", {"line": getattr(error, "lineno", None)}
         return "", {}
     lines = text.split("\n") if whole else text.split("\n")[:-1]
     if suffix in {"jsonl", "ndjson"}:
@@ -116,6 +117,30 @@ def file_problem(path: str, raw: bytes, *, whole: bool) -> tuple[str | None, dic
     if suffix in {"csv", "tsv"}:
         return _ragged(lines, "\t" if suffix == "tsv" else ",")
     return "", {}
+
+
+def _json_reading(text: str, error: ValueError) -> str:
+    """Quote the line at which JSON is no JSON, and say what is wrong there where that can be told."""
+    if not isinstance(error, json.JSONDecodeError):
+        return ""
+    line = text.split("\n")[error.lineno - 1].strip()
+    rest = text[error.pos :]
+    comma = rest.startswith(",") or text[: error.pos].rstrip().endswith(",")  # Python 3.13 points at it, older ones at the bracket behind it
+    if re.match(r"(?:True|False|None)\b", rest):
+        why = "JSON writes true, false and null"
+    elif comma and rest.removeprefix(",").lstrip()[:1] in {"}", "]"}:
+        why = "no comma may stand before a closing bracket"
+    elif rest[:1] == "'":
+        why = "JSON quotes with double quotes alone"
+    elif rest.startswith(("//", "#", "/*")):
+        why = "JSON has no comments"
+    elif error.msg.startswith("Expecting ',' delimiter") and rest[:1] == '"':
+        why = "a comma is missing before it"
+    elif error.msg.startswith("Extra data"):
+        why = "several JSON texts stand in one file, as in JSON Lines"
+    else:
+        why = ""
+    return (f"; there stands {line[:100]}" if line else "") + (f": {why}" if why else "")
 
 
 def _checkpoint(path: str, suffix: str, raw: bytes) -> str | None:
