@@ -13,6 +13,8 @@ from typing import Any
 
 import msgspec
 
+from aifix.intake.tracebacks import foremost, is_user
+
 FRAMES = 64
 """Frames kept of a call."""
 TENSORS = 4096
@@ -66,7 +68,7 @@ class Call(msgspec.Struct, frozen=True):
     @property
     def place(self) -> Frame | None:
         """The innermost frame of the user's own code; the innermost of all where none is."""
-        return next((frame for frame in self.frames if frame.user), self.frames[0] if self.frames else None)
+        return foremost(self.frames)
 
 
 class Members(msgspec.Struct, frozen=True):
@@ -192,8 +194,6 @@ class _Frames:
         file, function, line = _text(frame.get("filename")), _text(frame.get("name")), _number(frame.get("line"), 0)
         found = self._made.get((file, line, function))
         if found is None:
-            from aifix.intake.tracebacks import is_user
-
             found = self._made[file, line, function] = Frame(file, line, function, is_user(file, function))
         return found
 

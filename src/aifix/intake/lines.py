@@ -43,6 +43,7 @@ _BAR_HEAD = lazy_re(r" *\d{1,3}%(?:\||[ ]+\d+/)| *\d+/(?:\d+|Unknown) [\[━]| *
 _PACKED = "\\n"
 _PACKED_TRACE = lazy_re(r"\\n +File \\?[\"']|Traceback \(most recent call last\):\\n")
 _PACKED_CHARACTER = lazy_re(r"\\([\"'\\t/])")
+_DIGITS = lazy_re(r"\d+")
 _ALARM = lazy_re(r"[Ee]rror|Exception|Traceback|[Ww]arn|WARN|ERROR|[Ff]ailed")
 _CHANGING = lazy_re(r"[\s\d.,:/%#=>|\\█▏▎▍▌▋▊▉░▒━╸╺⠀-⣿-]+")
 
@@ -76,6 +77,11 @@ def fold(raws: Iterable[Line]) -> list[Line]:
         else:
             lines.append(line)
     return lines
+
+
+def numberless(text: str) -> str:
+    """Give a text without its numbers: lines of one kind, and prefixes of one logger, have one shape."""
+    return _DIGITS.sub("0", text)
 
 
 def is_progress(text: str) -> bool:

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from aifix.intake.lines import is_progress
+from aifix.intake.lines import is_progress, numberless
 from aifix.lazy import lazy_re
 from aifix.model import Line
 
@@ -94,7 +94,6 @@ _SERVICE_HEAD = lazy_re(r"([A-Za-z][\w.\-]{0,60}) *\| ?")
 _WORD_HEAD = lazy_re(r"(?=\S*[\d/.\-\]>|@])(\[?[<\w][\w./@<>\-]{1,150}\]?[:>|]{0,2})[ ]")
 _BUILD_CLOCK = lazy_re(r"(\d{1,5}\.\d{1,3})(?: |$)")
 _LOOKS_MESSAGE = lazy_re(r"\.(?:py|pyx|c|cc|cpp|cu|cuh|h|hpp|js|ts|tsx|rs|go|java)\b|::|npm|https?:|Error|error|Warning")
-_DIGITS = lazy_re(r"\d+")
 _TRACE_INSIDE = '  File "'
 _TRACE_BODY = lazy_re(r"Traceback \(|[ ]+File \"|\[rank\d|[A-Za-z_.]+Error: ")
 _LOCATION = lazy_re(r"[\w./\\\-]+\.\w{1,4}:\d+\](?: (?:\[(?:!?\d+/\d+(?:_\d+)?|__\w+)\](?: |$)){0,2}|$)")  # and torch.compile's frame: [2/8]
@@ -333,7 +332,7 @@ def _vote(stems: list[_Stem], pattern: re.Pattern[str], share: float) -> list[_S
     if common < 0.9 * sum(counts.values()) or common < share * filled or common < 3:
         heads = set()
     framed = {
-        _DIGITS.sub("0", match[1])
+        numberless(match[1])
         for stem in stems
         if _TRACE_INSIDE in stem.text and (match := pattern.match(stem.text)) and not _LOOKS_MESSAGE.search(match[1])
     }
@@ -342,7 +341,7 @@ def _vote(stems: list[_Stem], pattern: re.Pattern[str], share: float) -> list[_S
     found = [(stem, match) for stem in stems if (match := pattern.match(stem.text))]
     if framed:
         every = Counter(match[1] for _, match in found)
-        heads |= {head for head, n in every.items() if n >= 3 and _DIGITS.sub("0", head) in framed}
+        heads |= {head for head, n in every.items() if n >= 3 and numberless(head) in framed}
     voted = [(stem, match) for stem, match in found if match[1] in heads]
     for stem, match in voted:
         stem.take(match.end())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aifix.intake.tracebacks import foremost
 from aifix.lazy import lazy_re
 from aifix.model import Frame, Location
 
@@ -37,12 +38,8 @@ def frames(lines: Sequence[Line], start: int, end: int) -> list[Frame]:
 
 def location(lines: Sequence[Line], at: int, reach: int = 40) -> Location | None:
     """Return the innermost user frame (else the innermost one) of the stack trace around line index `at`."""
-    below = _following(lines, at, reach)
-    for wanted in (True, False):
-        for frame in below:
-            if frame.user or not wanted:
-                return Location(frame.file, frame.line, frame.function, frame.source)
-    return None
+    frame = foremost(_following(lines, at, reach))
+    return Location(frame.file, frame.line, frame.function, frame.source) if frame is not None else None
 
 
 def is_user(file: str) -> bool:

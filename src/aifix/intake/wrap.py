@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aifix.intake import prefixes
+from aifix.intake.lines import numberless
 from aifix.lazy import lazy_re
 from aifix.model import Line
 
@@ -31,7 +32,6 @@ _RECORD = lazy_re(
 _ERROR = lazy_re(r"(?:[a-z_]\w{0,40}\.){0,8}[A-Za-z]\w{2,60}(?:Error|Exception|Warning)(?:: \S|$)")
 _TASK = lazy_re(r" {0,3}\d{1,4}: ")
 _RULE = lazy_re(r".*?(?P<end>[=\-_*~#^─━═])(?P=end){9,}$|[ ]*[│┃|║].*[│┃|║]$|\s*[~^]+\s*$")
-_DIGITS = lazy_re(r"\d+")
 
 
 def join(lines: Sequence[Line]) -> list[Line]:
@@ -41,7 +41,7 @@ def join(lines: Sequence[Line]) -> list[Line]:
         return list(lines)
     full = [i for i, line in enumerate(lines) if len(line.text) == width]
     # Each kind of line votes once: the same message from eight ranks says nothing about a width.
-    verdicts = [_junction(lines, i) for i in {_DIGITS.sub("0", lines[i].text): i for i in full}.values()]
+    verdicts = [_junction(lines, i) for i in {numberless(lines[i].text): i for i in full}.values()]
     cut = sum(verdict >= _LIKELY for verdict in verdicts)
     strong = sum(verdict >= _STRONG for verdict in verdicts)
     whole = sum(verdict == _NO for verdict in verdicts)
@@ -93,7 +93,7 @@ def _junction(lines: Sequence[Line], i: int) -> int:
         return _MAYBE if two[0] == one[-1] and not two[0].isalnum() else _RULED
     if _RECORD.match(two):
         return _NO
-    if _DIGITS.sub("0", one[:24]) == _DIGITS.sub("0", two[:24]):
+    if numberless(one[:24]) == numberless(two[:24]):
         return _NO  # the same kind of line again
     if prefixes.begins_record(two) or (one[:3] == two[:3] and one.partition(" ")[0] == two.partition(" ")[0] != ""):
         return _NO

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aifix.intake.lines import numberless
 from aifix.lazy import lazy_re
 from aifix.match.ending import ended_well, logged_as_warning, tried_again, went_on
 from aifix.match.regex import PatternError, compile_pattern
@@ -28,7 +29,7 @@ def fitting(hits: Iterable[Hit], document: Document, rules: Mapping[str, Rule]) 
     listed = list(hits)
     well = bool(listed) and ended_well(document, max(hit.line for hit in listed))
     raised = {line for traceback in document.tracebacks if traceback.frames for line in range(traceback.start, traceback.end)}
-    relays = {_shape(document.lines[line]) for line in raised}
+    relays = {numberless(document.lines[line].prefix) for line in raised}
     for hit in listed:
         signature = rules[hit.rule].signatures[hit.signature]
         if _fits(signature, hit, document):
@@ -51,12 +52,6 @@ _WARNING = lazy_re(r"\b(?:[A-Z]\w*)?Warning: ")
 
 _RELAY = lazy_re(r"\{(?:subprocess|docker|pod_manager|kubernetes_pod|ssh|logging_mixin|process_utils|bash)\.py:\d+\} INFO")
 """Airflow's operators log what the task prints, whatever it is, as information."""
-_DIGITS = lazy_re(r"\d+")
-
-
-def _shape(line: Line) -> str:
-    """Give a line's prefix without its numbers: what logger wrote it."""
-    return _DIGITS.sub("0", line.prefix)
 
 
 def _logged_as_harmless(line: Line, signature: Signature, relays: Collection[str]) -> bool:
@@ -65,13 +60,13 @@ def _logged_as_harmless(line: Line, signature: Signature, relays: Collection[str
     Args:
         line: the line.
         signature: what matched it.
-        relays: prefixes, as `_shape` gives them, that tracebacks have too: their logger only passes on what another program prints.
+        relays: prefixes, as `numberless` gives them, that tracebacks have too: their logger only passes on what another program prints.
     """
     if signature.detector:
         return False  # losses are logged as information, whatever they say
     if _EXPECTED.search(line.text):
         return True
-    if _HARMLESS.search(line.prefix) and not _RELAY.search(line.prefix) and _shape(line) not in relays:
+    if _HARMLESS.search(line.prefix) and not _RELAY.search(line.prefix) and numberless(line.prefix) not in relays:
         return "INFO" not in signature.source
     if _HARMLESS.search(line.text):
         return "INFO" not in signature.source

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
-from aifix.intake.tracebacks import is_user
+from aifix.intake.tracebacks import foremost, is_user
 
 Kind = Literal["parameters", "gradients", "optimizer", "activations", "input", "communication", "workspace", "other", "unknown"]
 KINDS: tuple[Kind, ...] = ("parameters", "gradients", "optimizer", "activations", "input", "communication", "workspace", "other", "unknown")
@@ -59,7 +59,7 @@ class Stack(msgspec.Struct, frozen=True):
     @property
     def place(self) -> Frame | None:
         """The innermost frame of the user's own code; the innermost of all where none is."""
-        return next((frame for frame in self.frames if frame.user), self.frames[0] if self.frames else None)
+        return foremost(self.frames)
 
 
 NO_STACK = Stack((), "unknown")

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from aifix.intake.lines import is_progress
+from aifix.intake.lines import is_progress, numberless
 from aifix.lazy import lazy_re
 
 if TYPE_CHECKING:
@@ -35,7 +35,6 @@ STOPWORDS = words_of(
     "which while who why will with without would you your "
 )
 WORD = lazy_re(r"[A-Za-z][A-Za-z'’-]*")
-_DIGITS = lazy_re(r"\d+")
 # ---- what only a run prints
 UTTERED = lazy_re(
     r"(?:[A-Za-z_][\w]*\.)*[A-Z]\w*(?:Error|Exception|Interrupt)(?:\(\w+\))?(?:: |:?$)"
@@ -127,14 +126,14 @@ def read_text(lines: Sequence[Line], traced: set[int]) -> Text:
         traced: `id`s of the lines of complete tracebacks.
     """
     sample: Sequence[Line] = lines if len(lines) <= _SAMPLE + 4000 else [*lines[: _SAMPLE // 2], *lines[-_SAMPLE // 2 :]]
-    shapes = Counter(_DIGITS.sub("0", line.text[:WIDTH]) for line in sample) if len(sample) > 2 * _UNIFORM else Counter[str]()
+    shapes = Counter(numberless(line.text[:WIDTH]) for line in sample) if len(sample) > 2 * _UNIFORM else Counter[str]()
     text = Text()
     fence = False
     for line in sample:
         row = line.text[:WIDTH].rstrip()
         if not row:
             continue
-        if is_progress(row) or (shapes and shapes[_DIGITS.sub("0", row)] >= _UNIFORM):
+        if is_progress(row) or (shapes and shapes[numberless(row)] >= _UNIFORM):
             continue
         if _FENCE.match(row):
             fence = not fence

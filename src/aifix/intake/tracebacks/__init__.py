@@ -5,7 +5,7 @@ that names the exception. Nothing here raises on odd input: a line that fits now
 """
 
 from aifix.intake.tracebacks.chain import chains, location, uttered
-from aifix.intake.tracebacks.owner import is_user
+from aifix.intake.tracebacks.owner import foremost, is_user
 from aifix.intake.tracebacks.parsing import parse
 
-__all__ = ["chains", "is_user", "location", "parse", "uttered"]
+__all__ = ["chains", "foremost", "is_user", "location", "parse", "uttered"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from typing import TYPE_CHECKING
 
+from aifix.intake.tracebacks.owner import foremost
 from aifix.model import Location, Traceback
 
 if TYPE_CHECKING:
@@ -20,12 +21,8 @@ def location(traceback: Traceback | Sequence[Traceback]) -> Location | None:
     """
     chain = [traceback] if isinstance(traceback, Traceback) else list(traceback)
     ordered = [t for t in reversed(chain) if t.relation == "worker"] + [t for t in reversed(chain) if t.relation != "worker"]
-    for wanted in (True, False):
-        for item in ordered:
-            for frame in reversed(item.frames):
-                if frame.user or not wanted:
-                    return Location(frame.file, frame.line, frame.function, frame.source)
-    return None
+    frame = foremost([frame for item in ordered for frame in reversed(item.frames)])
+    return Location(frame.file, frame.line, frame.function, frame.source) if frame is not None else None
 
 
 def uttered(lines: Sequence[Line], tracebacks: Sequence[Traceback]) -> bool:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
-from aifix.intake.lines import is_progress
+from aifix.intake.lines import is_progress, numberless
 from aifix.intake.tracebacks.expressions import CAUSE, CONTEXT, ERROR, ERROR_WORD, FRAME, GROUP_RULE, HEADER_WORDS, NEW_RECORD, WORKER, indent_of
 from aifix.lazy import lazy_re
 from aifix.model import Traceback
@@ -89,7 +88,7 @@ def _message(walk: Walk, at: int, indent: int, kind: str) -> tuple[int, list[str
     """The lines by which a message goes on: (position of its last line, their texts)."""
     more: list[str] = []
     end = at
-    shape = _shape(walk.lines[walk.order[at]].prefix)
+    shape = numberless(walk.lines[walk.order[at]].prefix)
     rank = walk.lines[walk.order[at]].rank
     blank = 0
     rules = 0
@@ -104,7 +103,7 @@ def _message(walk: Walk, at: int, indent: int, kind: str) -> tuple[int, list[str
         if is_progress(text):
             continue
         own = indent_of(text)
-        if _shape(line.prefix) != shape and (line.prefix or own == 0):
+        if numberless(line.prefix) != shape and (line.prefix or own == 0):
             break
         if rank is not None and line.rank is not None and line.rank != rank:
             break
@@ -129,8 +128,3 @@ def _message(walk: Walk, at: int, indent: int, kind: str) -> tuple[int, list[str
         if rules == 2:
             break
     return end, more
-
-
-def _shape(prefix: str) -> str:
-    """A prefix without what changes from line to line."""
-    return re.sub(r"\d+", "0", prefix)

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from aifix.lazy import lazy_re
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _LIBRARY_PARTS = frozenset(("site-packages", "dist-packages", "node_modules", ".pyenv", "pyenv", "importlib", "multiprocessing", "concurrent"))
 _STDLIB = lazy_re(
@@ -30,6 +34,19 @@ _SOURCE_TREE = lazy_re(
     r"(?:^|/)torch/(?:nn|jit|utils|distributed|autograd|optim|cuda|fx|_\w+|multiprocessing|serialization\.py|functional\.py)(?:/|$)"
 )
 _ENTRY_POINT = lazy_re(r"(?:^|/)(?:bin|Scripts)/[\w.-]*[\w-]+(?:\.exe/__main__\.py|\.exe|-script\.py)?$")
+
+
+class _Owned(Protocol):
+    @property
+    def user(self) -> bool: ...
+
+
+_Frame = TypeVar("_Frame", bound=_Owned)
+
+
+def foremost(frames: Sequence[_Frame]) -> _Frame | None:
+    """Give the first frame of the user's own code, else the first; None where there is none."""
+    return next((frame for frame in frames if frame.user), frames[0] if frames else None)
 
 
 @lru_cache(maxsize=4096)
