@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from aifix.rulebase import lint as linter
 from aifix.rulebase.source import loads
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GOOD = r"""
 id: a.good
@@ -40,6 +45,7 @@ def test_a_good_rule_has_no_problems() -> None:
         ("is {n}.", "is {n.", "not closed"),
         ("when: n > 3", "when: n > m", "'m' is no fact"),
         ("when: n > 3", "when: open(n)", "no function 'open'"),
+        ("when: n > 3", "when: n > 3 or log('today')", "what stands behind 'or' is never asked"),
         ("when: n > 3", "when: n.real", "not part of the expression language"),
         ("title: Good", "title: " + "x" * 70, "longer than 60"),
         ("id: two", "id: one", "occurs twice"),
@@ -55,3 +61,14 @@ def test_a_good_rule_has_no_problems() -> None:
 def test_each_fault_is_refused_with_its_reason(old: str, new: str, reason: str) -> None:
     assert old in GOOD
     assert any(reason in message for message in problems(GOOD.replace(old, new)))
+
+
+def test_an_alternative_that_asks_first_or_needs_the_same_fact_is_good() -> None:
+    for condition in ("has('n') and n > 3 or log('today')", "not has('n') or n > 3 or log('today')", "n > 3 or n < 1"):
+        assert problems(GOOD.replace("when: n > 3", f'when: "{condition}"')) == []
+
+
+def test_a_key_that_stands_twice_is_a_problem(tmp_path: Path) -> None:
+    rule = tmp_path / "good.yaml"
+    rule.write_text(GOOD.replace("title: Good", "title: Better\ntitle: Good"), encoding="utf-8")
+    assert [problem.message for problem in linter.file_problems(rule)] == ["'title' stands twice here, and only the last one counts"]

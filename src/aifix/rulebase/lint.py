@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -48,7 +49,8 @@ def file_problems(path: Path) -> list[Problem]:
         sources.load(path)
     except RuleError as error:
         return _all_schema_problems(path) or [error.problem]
-    return []
+    twice = sources.repeated(path.read_text("utf-8"))
+    return [Problem(str(path), line, column, f"'{key}' stands twice here, and only the last one counts") for line, column, key in twice]
 
 
 def _all_schema_problems(path: Path) -> list[Problem]:
@@ -184,6 +186,12 @@ class _Checker:
         for name in sorted(functions - set(expressions.FUNCTIONS) - set(expressions.CONTEXT_FUNCTIONS)):
             self.add(path, f"there is no function {name!r} (in {expression!r})")
 
+    def _alternatives(self, path: str, condition: str) -> None:
+        """Refuse an alternative that never gets its turn: an unknown name in front of `or` makes the whole condition false."""
+        told = {derived.name for derived in self.rule.facts if not _read(derived.expression) - {"log", "has"}}
+        for name in sorted(_hiding(condition) - told):
+            self.add(path, f"where {name!r} is unknown, what stands behind 'or' is never asked: has({name!r}) and ... (in {condition!r})")
+
     def _template(self, path: str, text: str, names: set[str]) -> None:
         try:
             for expression, _required in templates.holes(text):
@@ -207,8 +215,10 @@ class _Checker:
             seen.add(fix.id)
             if fix.when:
                 self._expression(path, fix.when, names)
+                self._alternatives(path, fix.when)
             for number, item in enumerate(fix.given):
                 self._expression(f"{path}.given[{number}]", item.when, names)
+                self._alternatives(f"{path}.given[{number}]", item.when)
                 named = re.findall(r"""probe\(["']([\w.]+)["']\)""", item.when)
                 for name in named:
                     if name not in {use.id for use in rule.probes}:
@@ -230,3 +240,44 @@ class _Checker:
             self.add("$.id", "it needs a counterexample")
         if len(self.rule.fixes) < 3:
             self.add("$.fixes" if self.rule.fixes else "$.id", "it needs three fixes")
+
+
+def _parsed(expression: str) -> ast.expr:
+    try:
+        return ast.parse(expression.strip(), mode="eval").body
+    except SyntaxError:  # said by another check
+        return ast.Constant(None)
+
+
+def _read(expression: str) -> set[str]:
+    """Give the names that stand in an expression, functions included."""
+    return {node.id for node in ast.walk(_parsed(expression)) if isinstance(node, ast.Name)}
+
+
+def _hiding(condition: str) -> set[str]:
+    """Give the facts that a condition reads unasked in front of an alternative that does without them."""
+    found: set[str] = set()
+    functions = {*expressions.FUNCTIONS, *expressions.CONTEXT_FUNCTIONS}
+
+    def names(node: ast.expr) -> set[str]:
+        return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)} - functions
+
+    def asked(node: ast.expr) -> set[str]:
+        calls = [part for part in ast.walk(node) if isinstance(part, ast.Call) and isinstance(part.func, ast.Name) and part.func.id == "has"]
+        return {str(call.args[0].value) for call in calls if call.args and isinstance(call.args[0], ast.Constant)}
+
+    def walk(node: ast.AST, known: set[str]) -> None:
+        if not isinstance(node, ast.BoolOp):
+            for child in ast.iter_child_nodes(node):
+                walk(child, known)
+            return
+        known = set(known)
+        for index, value in enumerate(node.values):
+            walk(value, known)
+            if isinstance(node.op, ast.Or):
+                unasked = names(value) - known - asked(value)
+                found.update(unasked if any(unasked - names(later) for later in node.values[index + 1 :]) else ())
+            known |= asked(value)
+
+    walk(_parsed(condition), set())
+    return found

@@ -215,6 +215,27 @@ def load_yaml(text: str, file: str, *, trusted: bool = False) -> Any:
         raise RuleError(Problem(file, 0, 0, f"not valid YAML: {error}")) from error
 
 
+def repeated(text: str) -> list[tuple[int, int, str]]:
+    """Give the keys that stand twice in one mapping, with line and column: YAML keeps the last and says nothing."""
+    found: list[tuple[int, int, str]] = []
+
+    def walk(node: Any) -> None:
+        if isinstance(node, yaml.MappingNode):
+            known: set[str] = set()
+            for key, value in node.value:
+                if key.value in known:
+                    found.append((key.start_mark.line + 1, key.start_mark.column + 1, str(key.value)))
+                if isinstance(key.value, str):
+                    known.add(key.value)
+                walk(value)
+        elif isinstance(node, yaml.SequenceNode):
+            for value in node.value:
+                walk(value)
+
+    walk(yaml.compose(text, Loader=_NoAliasLoader))
+    return found
+
+
 def position(text: str, path: str) -> tuple[int, int]:
     """Find where a path such as `$.signatures[0].pattern` stands in a YAML text; (0, 0) when it does not."""
     try:
