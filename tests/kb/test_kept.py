@@ -68,6 +68,21 @@ def test_what_stands_in_the_pipe_goes_before_it(home: Path) -> None:
     assert "cuda.oom" in aifix(home, "why", data=OOM + "\n").out
 
 
+def test_a_supervised_failure_is_kept_too(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(f"print('step 1')\nraise RuntimeError({OOM!r})\n")
+    said = aifix(home, "run", "--", sys.executable, "train.py", cwd=tmp_path).err
+    assert said.rstrip().endswith("more: aifix why")
+    assert "cuda.oom" in aifix(home, "why").out
+
+
+def test_a_failure_of_which_nothing_is_kept_takes_the_place_of_the_one_before(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(f"raise RuntimeError({OOM!r})\n")
+    aifix(home, "run", "--", sys.executable, "train.py", cwd=tmp_path)
+    (tmp_path / "old.log").write_text(OOM + "\n")
+    aifix(home, "diagnose", "--remember", "old.log", cwd=tmp_path)
+    assert aifix(home, "why").status == 2
+
+
 def test_of_a_large_output_start_and_end_are_kept_under_their_numbers(tmp_path: Path) -> None:
     lines = b"".join(b"step %07d of the whole training\n" % number for number in range(1, 100_001))
     half = lines.find(b"step 0050001")

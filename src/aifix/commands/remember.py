@@ -151,7 +151,14 @@ class Supervised:
     def failed(self, failure: Failure) -> None:
         """Write the incident of one attempt."""
         if self.memory is not None and _is_wanted(failure.report):
-            self.memory.remember(failure.report, self._run(failure.attempt, failure.status, failure.seconds, failure.producers))
+            run = self._run(failure.attempt, failure.status, failure.seconds, failure.producers)
+            self.memory.remember(failure.report, run, failure.blocks)
+
+    def keeps(self, outcome: Outcome) -> bool:
+        """Tell whether the failure of the last attempt will be remembered, with its output."""
+        if self.memory is None or not outcome.status or outcome.interrupted or not outcome.failures:
+            return False
+        return _is_wanted(outcome.failures[-1].report) and any(data for _, data in outcome.failures[-1].blocks)
 
     def ended(self, outcome: Outcome) -> None:
         """Write how it all ended."""

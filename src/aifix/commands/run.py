@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
+import msgspec
 
 from aifix.commands import remember, supervised
 from aifix.commands.report import emit, note, rule_base
+from aifix.show.commands import LAST
 
 if TYPE_CHECKING:
     from aifix.supervise.plan import Outcome
@@ -64,13 +66,13 @@ def run(
     except OSError as error:
         note(f"{given['log']} cannot be written: {error.strerror or error}")
         context.exit(2)
-    _tell(outcome, {"format": form, "quiet": quiet, "verbose": verbose, "colour": colour})
+    _tell(outcome, {"format": form, "quiet": quiet, "verbose": verbose, "colour": colour}, kept=keeps.keeps(outcome))
     keeps.ended(outcome)
     supervised.leave(outcome.status)
 
 
-def _tell(outcome: Outcome, options: dict[str, object]) -> None:
-    """Say how it ended."""
+def _tell(outcome: Outcome, options: dict[str, object], *, kept: bool) -> None:
+    """Say how it ended; where its output is kept, the commands of the report need no log."""
     from aifix.supervise.words import duration, size
 
     report = outcome.report
@@ -97,4 +99,6 @@ def _tell(outcome: Outcome, options: dict[str, object]) -> None:
         what, meaning = explained(outcome.status, outcome.signal, base)
         peak = f"; its largest process held {size(outcome.peak_memory)}" if outcome.peak_memory >= TELLING else ""
         note(f"{what} after {took}{peak}" + (f": {meaning}" if meaning and report.diagnoses else ""))
+    if text and kept and report.source == "-":
+        report = msgspec.structs.replace(report, source=LAST)
     emit(report, options, lines=outcome.lines, to_error=text)

@@ -104,7 +104,9 @@ class Memory:
             made = msgspec.structs.replace(made, number=number)
             if made.command_key:
                 pending.mark(self.path, made.command_key)
-            if blocks:
+            if not blocks:
+                kept.forget(self.path)  # the output of an earlier failure is not that of the last one
+            else:
                 kept.keep(self.path, made, blocks, record.cleaner_of(report, run))
         except StoreError as error:
             self._say(f"this failure is not in the history: {error}")

@@ -44,13 +44,17 @@ class Plan:
 
 @dataclass(frozen=True)
 class Failure:
-    """One attempt that failed: its report, its status as a shell gives it, its length in seconds, and the processes that were seen."""
+    """One attempt that failed: its report, its status as a shell gives it, its length in seconds, and the processes that were seen.
+
+    `blocks` are its output, as far as a diagnosis can need it, each with the number of its first line.
+    """
 
     report: Report
     status: int
     seconds: float
     attempt: int = 1
     producers: Sequence[Producer] = ()
+    blocks: Sequence[tuple[int, bytes]] = ()
 
 
 @dataclass

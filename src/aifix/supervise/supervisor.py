@@ -145,7 +145,8 @@ class Supervisor:
                 return outcome
             outcome.report = self._judge(outcome, ended)
             outcome.reports.append(outcome.report)
-            outcome.failures.append(Failure(outcome.report, outcome.status, ended_at - began, outcome.attempts, ended.producers))
+            blocks = [(line + self._tape.before, data) for line, data in self._tape.keeper.blocks()]
+            outcome.failures.append(Failure(outcome.report, outcome.status, ended_at - began, outcome.attempts, ended.producers, blocks))
             if not self._again(outcome, outcome.report, token, arriving):
                 return outcome
             outcome.attempts += 1
