@@ -14,6 +14,8 @@ from aifix.match import progress
         ("Epoch: [3][ 120/5004]  Loss 2.31", "Epoch: [3][ 120/5004]"),
         ("global_step=12 | lr 1e-4", "global_step=12"),
         ("step 100 - 2.31 s", "step 100"),
+        ("{'loss': nan, 'epoch': 0.04}", "epoch': 0.04"),
+        ("Training diverged at epoch 3. Stop.", "epoch 3"),
         ("the batch 32 does not fit", ""),
         ("2 steps forward", ""),
     ],

@@ -37,6 +37,17 @@ def test_a_number_that_a_fact_says_is_not_said_again() -> None:
     assert found["figures"].value == ["after 7"]
 
 
+def test_a_line_that_one_pattern_reads_is_not_read_again_as_another_one_mistyped() -> None:
+    rule = r"""
+id: a.b
+signatures: [{pattern: 'Parameters which did not receive grad for rank {at:int}: {names:rest}'}]
+collect: [{pattern: 'Parameter indices which did not receive grad for rank \d+: {indices:rest}'}]
+"""
+    found = diagnose("Parameters which did not receive grad for rank 0: decoder.weight, decoder.bias", rule).diagnoses[0].facts
+    assert found["names"].text == "decoder.weight, decoder.bias"
+    assert "indices" not in found
+
+
 def test_what_stands_around_a_failure_is_read() -> None:
     log = """
     PyTorch version: 2.6.0+cu124, CUDA 12.4, driver 550.54.15

@@ -18,7 +18,7 @@ _LONGEST = 4000
 def _counted(between: str) -> str:
     """Give the expression for a number and what follows it: the total behind one of some characters, and the step within an epoch."""
     total = rf"(?:\]?\s?[{between}]\s*\[?\d+)?\]?(?:\[\s*\d+\s?/\s?\d+\])?"
-    return rf"\W{{0,3}}\[?\d+{total}(?:,?\s(?:step|iter(?:ation)?|batch)\W{{0,3}}\d+(?:/\d+)?)?"
+    return rf"\W{{0,3}}\[?\d+(?:\.\d+\b)?{total}(?:,?\s(?:step|iter(?:ation)?|batch)\W{{0,3}}\d+(?:/\d+)?)?"
 
 
 _ANYWHERE = lazy_re(rf"(?i)\b(?:epoch|step|iter(?:ation)?|global_step)\b{_counted('/,|')}")

@@ -72,6 +72,8 @@ def _reread(candidate: Candidate, document: Document, collector: Collector) -> N
     """Look into the hit lines once more, as mistyped: a message with one wrong letter still has its numbers."""
     for index in sorted(candidate.lines)[:REREAD]:
         found = {name: text for name, text in reread(collector.pattern, document.lines[index].text).items() if name not in candidate.facts}
+        if {*found.values()} <= {known.text for known in candidate.facts.values()}:
+            continue  # a pattern of nearly this wording has read it already, under its own name
         for name, text in found.items():
             candidate.facts[name] = fact(collector.types[name], text)
         if found:
