@@ -34,8 +34,8 @@ def pages(articles: Articles, titles: Mapping[str, str]) -> Iterator[Page]:
         yield Page(path, article.title, from_commonmark(markdown.article_page(article, titles=titles, linked=linked_from(path))), article.summary)
     parts = ["# Articles", "Background and how-to behind the diagnoses. In the terminal: `aifix kb search TEXT`, `aifix kb show NAME`."]
     for topic, listed in by_topic(articles.values()).items():
-        lines = [f"- [{markdown.one_line(one.title)}]({one.name}.md). {markdown.one_line(one.summary)}" for one in listed]
-        parts += [f"## {markdown.one_line(topic_name(topic))}", "\n".join(lines)]
+        lines = [f"- [{markdown.inline(one.title)}]({one.name}.md). {markdown.inline(one.summary)}" for one in listed]
+        parts += [f"## {markdown.inline(topic_name(topic))}", "\n".join(lines)]
     yield Page(INDEX, "All articles", "\n\n".join(parts))
 
 

@@ -66,8 +66,8 @@ def pages(top: Command) -> Iterator[Page]:
     listing = "\n".join(["| command | what it does |", "|---|---|", *rows])
     yield Page(INDEX, "The pipe, and all commands", f"# Commands\n\n{_described(top)}\n\n## All commands\n\n{listing}")
     for child in top.children:
-        parts = [f"# {markdown.one_line(child.name)}", _described(child)]
-        parts += [part for one in list(child.walk())[1:] for part in (f"## {markdown.one_line(one.name)}", _described(one))]
+        parts = [f"# {markdown.inline(child.name)}", _described(child)]
+        parts += [part for one in list(child.walk())[1:] for part in (f"## {markdown.inline(one.name)}", _described(one))]
         yield Page(f"commands/{_file(child)}", child.name, "\n\n".join(parts), child.command.get_short_help_str(200))
 
 
@@ -103,4 +103,4 @@ def _row(option: click.Option) -> str:
     default = option.default
     shown = markdown.code(str(default)) if isinstance(default, (str, int, float)) and not isinstance(default, bool) and default != "" else ""
     several = " May be given several times." if option.multiple else ""
-    return f"| {names} | {markdown.one_line(value)} | {shown} | {markdown.spans((option.help or '') + several)} |"
+    return f"| {names} | {markdown.inline(value)} | {shown} | {markdown.spans((option.help or '') + several)} |"

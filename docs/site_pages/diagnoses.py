@@ -91,20 +91,20 @@ def _counted(rules: list[Rule]) -> str:
 
 
 def _item(rule: Rule, titles: dict[str, str], start: str) -> str:
-    title = markdown.one_line(titles[rule.id])
+    title = markdown.inline(titles[rule.id])
     return f"- [{title}]({relative(rule_path(rule.id), start)}) {markdown.code(rule.id)}" + (" · a consequence" if rule.symptom else "")
 
 
 def _family(family: str, rules: list[Rule], titles: dict[str, str]) -> Page:
     path = f"diagnoses/{family}/index.md"
     name = name_of(family)
-    text = [f"# {markdown.one_line(name)}", f"{_counted(rules)} whose ids begin with {markdown.code(family + '.')}", ""]
+    text = [f"# {markdown.inline(name)}", f"{_counted(rules)} whose ids begin with {markdown.code(family + '.')}", ""]
     return Page(path, name, "\n\n".join(text) + "\n".join(_item(rule, titles, path) for rule in rules))
 
 
 def _index(families: dict[str, list[Rule]]) -> Page:
     cards = [
-        f"- **[{markdown.one_line(name_of(family))}]({family}/index.md)**\n\n    {markdown.code(family)} · {_counted(rules)}"
+        f"- **[{markdown.inline(name_of(family))}]({family}/index.md)**\n\n    {markdown.code(family)} · {_counted(rules)}"
         for family, rules in families.items()
     ]
     total = sum(map(len, families.values()))
@@ -133,5 +133,5 @@ def _tags(rules: Iterable[Rule], titles: dict[str, str]) -> Page:
             parts += [f"## {words}", "\n".join(_item(rule, titles, TAGS) for rule in inside)]
     for tag in sorted({tag for rule in listed for tag in rule.tags}, key=str.lower):
         inside = [rule for rule in listed if tag in rule.tags]
-        parts += [f"## {markdown.one_line(tag)}", "\n".join(_item(rule, titles, TAGS) for rule in inside)]
+        parts += [f"## {markdown.inline(tag)}", "\n".join(_item(rule, titles, TAGS) for rule in inside)]
     return Page(TAGS, "By framework, hardware, phase", "\n\n".join(parts), searched=False)

@@ -13,6 +13,7 @@ from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
 from aifix.show.layout import counted
+from aifix.show.safe import one_line
 from aifix_tui import pages
 from aifix_tui.handbook import ARTICLE, FAMILIES
 from aifix_tui.rule_page import RulePage
@@ -132,7 +133,7 @@ class BrowseScreen(Screen[None]):
 
     @staticmethod
     def _option(book: Handbook, page: str, *, full: bool) -> Option:
-        title = pages.one_line(book.title(page))
+        title = one_line(book.title(page))
         if page.startswith(ARTICLE):
             return Option(pages.text(f" {pages.PAGE} ", title), id=page)
         name = page if full else page.partition(".")[2]

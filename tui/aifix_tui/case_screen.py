@@ -14,6 +14,7 @@ from textual.widgets import ContentSwitcher, Footer, OptionList, Static, Tab, Ta
 from textual.widgets.option_list import Option
 from textual.worker import get_current_worker
 
+from aifix.show.safe import one_line
 from aifix_tui import pages
 from aifix_tui.fixes_pane import FixesPane
 from aifix_tui.log_pane import LogPane
@@ -155,7 +156,7 @@ class CaseScreen(Screen[None]):
     def _failed(self, case: Case, error: str) -> None:
         if case is self._case:
             self.query_one("#tree", OptionList).loading = False
-            self._headline(f"cannot be read: {pages.one_line(error)}")
+            self._headline(f"cannot be read: {one_line(error)}")
 
     def _diagnosed(self, case: Case) -> None:
         if case is not self._case or case.report is None:
@@ -345,7 +346,7 @@ class CaseScreen(Screen[None]):
     def _say_met(self) -> None:
         met = self._case.met() if self._case is not None else ""
         line = self.query_one("#met", Static)
-        line.update(pages.one_line(met))
+        line.update(one_line(met))
         line.display = bool(met)
 
     def _renew(self, case: Case, report: Report) -> None:

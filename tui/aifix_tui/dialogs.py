@@ -12,7 +12,7 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static, TextArea
 from textual.widgets.option_list import Option
 
-from aifix.show.safe import sanitise_block
+from aifix.show.safe import one_line, sanitise_block
 from aifix_tui import pages
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class CopyDialog(Dialog):
     def compose(self) -> ComposeResult:
         """List the actions."""
         with Vertical() as frame:
-            frame.border_title = Content(pages.one_line(self._title))
+            frame.border_title = Content(one_line(self._title))
             yield OptionList(*[self._option(index, action) for index, action in enumerate(self._actions)], markup=False)
             yield Static("Enter copies · Esc closes", classes="foot", markup=False)
 
@@ -111,7 +111,7 @@ class HelpedDialog(Dialog):
         """Ask."""
         with Vertical() as frame:
             frame.border_title = "Did it help?"
-            yield Static(pages.text((pages.one_line(self._fix), "bold"), ("\nagainst: ", pages.MUTED), pages.one_line(self._failure), "\n"))
+            yield Static(pages.text((one_line(self._fix), "bold"), ("\nagainst: ", pages.MUTED), one_line(self._failure), "\n"))
             yield OptionList(*[Option(pages.text((key, "bold"), said), id=name or None) for name, key, said in self.ANSWERS], markup=False)
             yield Static("Your answer stays on this machine; fixes that worked move up the next time.", classes="foot", markup=False)
 

@@ -10,6 +10,7 @@ from textual.message import Message
 from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
+from aifix.show.safe import one_line
 from aifix_tui import pages
 
 if TYPE_CHECKING:
@@ -120,7 +121,7 @@ class FixesPane(OptionList):
 
     def _proposed(self, proposal: Proposal | None, why_not: str) -> None:
         if proposal is None:
-            self.notify(pages.one_line(why_not), title="No patch", severity="warning", markup=False)
+            self.notify(one_line(why_not), title="No patch", severity="warning", markup=False)
             return
         from aifix_tui.patch_dialog import PatchDialog
 

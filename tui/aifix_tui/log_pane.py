@@ -12,7 +12,7 @@ from textual.widgets import Input, Static
 from textual.worker import get_current_worker
 
 from aifix.show.layout import counted
-from aifix_tui import pages
+from aifix.show.safe import one_line
 from aifix_tui.logview import LogView
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ class LogPane(Vertical):
     def _found(self, case: Case, words: str, number: int | None) -> None:
         if case is not self._case:
             return
-        self._searched = f"“{pages.one_line(words)}” is not in the log" if number is None else f"“{pages.one_line(words)}” n next, N previous"
+        self._searched = f"“{one_line(words)}” is not in the log" if number is None else f"“{one_line(words)}” n next, N previous"
         if number is not None:
             self.view.go_to(number)
         self.say()

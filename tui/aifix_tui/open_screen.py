@@ -15,7 +15,7 @@ from textual.suggester import Suggester
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
-from aifix.show.safe import sanitise
+from aifix.show.safe import one_line, sanitise
 from aifix_tui import pages, recent
 
 if TYPE_CHECKING:
@@ -44,14 +44,14 @@ def _failure(one: Incident) -> Hanging:
 
     ended = ("  ✓ gone since", "$text-success") if one.ended_at else ""
     command = (f"\n      $ {pages.brief(one.command)}", pages.MUTED) if one.command else ""
-    return pages.text("   ", (f"{day(one.at).removeprefix('on ')}  ", pages.MUTED), pages.one_line(one.title), ended, command)
+    return pages.text("   ", (f"{day(one.at).removeprefix('on ')}  ", pages.MUTED), one_line(one.title), ended, command)
 
 
 def _tried(one: Tried) -> Hanging:
     from aifix.kb.recall import day
 
-    about = f"\n     against: {pages.one_line(one.failure)}, taken {day(one.at)}"
-    return pages.text("   ? ", (pages.one_line(one.title), "bold"), (about, pages.MUTED))
+    about = f"\n     against: {one_line(one.failure)}, taken {day(one.at)}"
+    return pages.text("   ? ", (one_line(one.title), "bold"), (about, pages.MUTED))
 
 
 class PathSuggester(Suggester):
@@ -159,7 +159,7 @@ class OpenScreen(Screen[None]):
         logs += [(path, "in this folder") for path in here if path.absolute() not in known]
         if logs:
             options.append(_heading("logs"))
-            options += [Option(pages.text("   ", pages.one_line(str(path)), (f"  {where}", pages.MUTED)), id=str(path)) for path, where in logs]
+            options += [Option(pages.text("   ", one_line(str(path)), (f"  {where}", pages.MUTED)), id=str(path)) for path, where in logs]
         if failures:
             options.append(_heading("failures of the history"))
             options += [Option(_failure(one), id=f"{FAILURE}{one.number}") for one in failures]
@@ -190,7 +190,7 @@ class OpenScreen(Screen[None]):
         try:
             incident = past.find(number)
         except kb.StoreError as error:
-            self.app.call_from_thread(self.notify, pages.one_line(str(error)), title="History", severity="error", markup=False)
+            self.app.call_from_thread(self.notify, one_line(str(error)), title="History", severity="error", markup=False)
             return
         if incident is None:
             self.app.call_from_thread(self.notify, f"Failure {number} is in the history no more", severity="warning")
@@ -219,13 +219,13 @@ class OpenScreen(Screen[None]):
                 with kb.open_store() as store:
                     kb.record_outcome(store, incident, waiting.fix, worked=worked)
         except kb.StoreError as error:
-            self.app.call_from_thread(self.notify, pages.one_line(str(error)), title="History", severity="error", markup=False)
+            self.app.call_from_thread(self.notify, one_line(str(error)), title="History", severity="error", markup=False)
             return
         tried.forget(waiting.uid, waiting.fix)
         self.app.call_from_thread(self._noted, waiting)
 
     def _noted(self, waiting: Tried) -> None:
-        self.notify(f"“{pages.one_line(waiting.title)}”, failure {waiting.incident} of the history", title="Noted", markup=False)
+        self.notify(f"“{one_line(waiting.title)}”, failure {waiting.incident} of the history", title="Noted", markup=False)
         self._look()
 
     @on(Input.Submitted)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from aifix.show.layout import counted, name_ranks, sure
-from aifix.show.safe import sanitise, sanitise_block
+from aifix.show.safe import one_line, sanitise, sanitise_block
 from aifix_tui.hanging import Hanging
 
 if TYPE_CHECKING:
@@ -27,11 +27,6 @@ MUTED = "$foreground 60%"
 PAGE = "¶"
 """Stands before the title of an article."""
 Part = str | tuple[str, str]
-
-
-def one_line(text: str) -> str:
-    """Put a text of strangers on one line."""
-    return sanitise(" ".join(text.split()))
 
 
 def text(*parts: Part | Content) -> Hanging:

@@ -12,7 +12,7 @@ from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.widgets import Static
 
-from aifix.show.safe import sanitise
+from aifix.show.safe import one_line, sanitise
 from aifix_tui import pages
 from aifix_tui.dialogs import Dialog
 
@@ -117,7 +117,7 @@ class PatchDialog(Dialog):
     def compose(self) -> ComposeResult:
         """Lay out the patch."""
         with Vertical() as frame:
-            frame.border_title = Content(pages.one_line(self._proposal.fix.title))
+            frame.border_title = Content(one_line(self._proposal.fix.title))
             with VerticalScroll():
                 yield Static("", id="diff", markup=False)
             yield Static("", id="patch-foot", classes="foot", markup=False)
@@ -125,7 +125,7 @@ class PatchDialog(Dialog):
     def on_mount(self) -> None:
         """Say what can be done."""
         patch = self._proposal.patch
-        notes = " ".join(pages.one_line(note) for note in (*(patch.notes if patch else ()), self._proposal.stale) if note)
+        notes = " ".join(one_line(note) for note in (*(patch.notes if patch else ()), self._proposal.stale) if note)
         self._say((f"{notes}\n" if notes else "") + "a writes it (what was there is kept) · Esc closes")
 
     def on_resize(self, event: events.Resize) -> None:
@@ -144,7 +144,7 @@ class PatchDialog(Dialog):
             return
         if not self._asked:
             self._asked = True
-            stale = f"{pages.one_line(self._proposal.stale)}. " if self._proposal.stale else ""
+            stale = f"{one_line(self._proposal.stale)}. " if self._proposal.stale else ""
             self._say(f"{stale}Press a again to write {', '.join(sanitise(change.path) for change in patch.changes)} · Esc does nothing")
             return
         self._applied = True
@@ -171,7 +171,7 @@ class PatchDialog(Dialog):
             done = backup.apply(patch.name, patch.changes)
         except (Refused, OSError) as error:
             self._applied = self._asked = False
-            self.app.call_from_thread(self._say, f"Not applied: {pages.one_line(str(error))} · Esc closes")
+            self.app.call_from_thread(self._say, f"Not applied: {one_line(str(error))} · Esc closes")
             return
         self._written = True
         names = ", ".join(sanitise(entry.path) for entry in done.files)
@@ -186,7 +186,7 @@ class PatchDialog(Dialog):
         try:
             done = backup.undo()
         except (Refused, OSError) as error:
-            self.app.call_from_thread(self._say, f"Not undone: {pages.one_line(str(error))} · Esc closes")
+            self.app.call_from_thread(self._say, f"Not undone: {one_line(str(error))} · Esc closes")
             return
         self._applied = self._asked = self._written = False
         self.app.call_from_thread(self._say, f"✓ As before: {', '.join(sanitise(entry.path) for entry in done.files)} · Esc closes")

@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from aifix.show.safe import sanitise
+from aifix.show.safe import one_line, sanitise
 from aifix_tui import pages
 from aifix_tui.probing import Going
 
@@ -120,9 +120,9 @@ class ProbesPane(Vertical):
                 parts.append(("\n   – called off", pages.MUTED))
             elif result is not None and not (probe is not None and probe.active and result.status == "not-run"):
                 style = {"confirmed": "$text-error", "refuted": "$text-success"}.get(result.status, pages.MUTED)
-                parts += ["\n   ", (WORDS[result.status], style + " bold"), ": " + pages.one_line(result.summary)]
+                parts += ["\n   ", (WORDS[result.status], style + " bold"), ": " + one_line(result.summary)]
                 for line in result.data.get("evidence", ())[:6]:
-                    parts.append((f"\n     {pages.one_line(str(line))}", pages.MUTED))
+                    parts.append((f"\n     {one_line(str(line))}", pages.MUTED))
             elif probe is not None and not probe.active and self._case is not None and self._case.examined:
                 parts.append((f"\n   {ELSEWHERE}", pages.MUTED))
             self.list.add_option(Option(pages.text(*parts)))

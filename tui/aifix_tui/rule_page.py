@@ -10,7 +10,7 @@ from textual.message import Message
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from aifix.show.safe import sanitise
+from aifix.show.safe import one_line, sanitise
 from aifix_tui import pages
 from aifix_tui.handbook import ARTICLE
 
@@ -79,8 +79,8 @@ class RulePage(VerticalScroll, can_focus=True):
 
     @staticmethod
     def _option(words: str, page: str, title: str) -> Option:
-        name = f"{pages.PAGE} {pages.one_line(title)}" if page.startswith(ARTICLE) else page
-        return Option(pages.text((f"{words}: ", pages.MUTED), (name, "bold"), "" if page.startswith(ARTICLE) else f"  {pages.one_line(title)}"))
+        name = f"{pages.PAGE} {one_line(title)}" if page.startswith(ARTICLE) else page
+        return Option(pages.text((f"{words}: ", pages.MUTED), (name, "bold"), "" if page.startswith(ARTICLE) else f"  {one_line(title)}"))
 
     def _show_body(self, article: Article | None) -> None:
         """Show an article's text; the widget is made with the first one."""

@@ -13,7 +13,7 @@ from textual.widgets import Footer, Input, Static
 from textual.worker import get_current_worker
 
 from aifix.show.layout import counted
-from aifix.show.safe import sanitise
+from aifix.show.safe import one_line, sanitise
 from aifix_tui import pages, past
 from aifix_tui.logfile import LogFile
 from aifix_tui.logview import LogView
@@ -61,7 +61,7 @@ class RunScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
         yield Input(placeholder="Command, e.g. python train.py", id="command")
-        yield Static(pages.text(RUN.format(folder=pages.one_line(str(Path.cwd())))), id="hint", markup=False)
+        yield Static(pages.text(RUN.format(folder=one_line(str(Path.cwd())))), id="hint", markup=False)
         yield LogView(id="output")
         yield Static("nothing runs", id="doing", markup=False)
         yield Footer(compact=True, show_command_palette=False)
@@ -89,7 +89,7 @@ class RunScreen(Screen[None]):
         hint = self.query_one("#hint", Static)
         hint.update(
             pages.text(
-                RUN.format(folder=pages.one_line(str(Path.cwd()))),
+                RUN.format(folder=one_line(str(Path.cwd()))),
                 ("\n\nFailed lately; typing completes them (→ takes the rest):\n", pages.MUTED),
                 *[f"  $ {pages.brief(one)}\n" for one in commands[:6]],
             )
@@ -118,7 +118,7 @@ class RunScreen(Screen[None]):
         try:
             live = Live(command, log, report, columns=max(40, self.size.width - 8), rows=max(10, self.size.height - 6))
         except (ValueError, OSError) as error:
-            self.notify(pages.one_line(str(error)), title="Cannot be started", severity="error", markup=False)
+            self.notify(one_line(str(error)), title="Cannot be started", severity="error", markup=False)
             return
         if self._log is not None:
             self._log.close()
@@ -191,7 +191,7 @@ class RunScreen(Screen[None]):
         if report is None or not live.log.stat().st_size:
             self._say(f"✗ ended with {status}")
             if told:
-                self.notify(pages.one_line(told[-1]), title="Cannot be run", severity="error", markup=False)
+                self.notify(one_line(told[-1]), title="Cannot be run", severity="error", markup=False)
             if report is None or not report.diagnoses:
                 return
         self._say(f"✗ ended with {status}")

@@ -9,6 +9,7 @@ from textual import work
 from textual.message import Message
 from textual.widgets import Static
 
+from aifix.show.safe import one_line
 from aifix_tui import pages, tried
 
 if TYPE_CHECKING:
@@ -55,13 +56,13 @@ class TriedBar(Static):
     def _say(self) -> None:
         self.display = self._taken is not None
         if self._taken is not None:
-            self.update(pages.text(("t ", "bold $primary"), "did it help? ", (pages.one_line(self._taken[1].title), "bold")))
+            self.update(pages.text(("t ", "bold $primary"), "did it help? ", (one_line(self._taken[1].title), "bold")))
 
     def complain(self) -> None:
         """Say what went wrong with the history."""
         if self._case is not None:
             for message in self._case.past.messages:
-                self.notify(pages.one_line(message), title="History", severity="warning", markup=False)
+                self.notify(one_line(message), title="History", severity="warning", markup=False)
             self._case.past.messages.clear()
 
     def ask(self, diagnosis: Diagnosis | None, fix: Fix | None) -> None:
@@ -98,6 +99,6 @@ class TriedBar(Static):
         self.complain()
         if told is not None:
             moved = f"; its chance: {told.before:.2f} → {told.after:.2f}" if told.before is not None and told.after is not None else ""
-            self.notify(f"“{pages.one_line(fix.title)}”, failure {told.number} of the history{moved}", title="Noted", markup=False)
+            self.notify(f"“{one_line(fix.title)}”, failure {told.number} of the history{moved}", title="Noted", markup=False)
         if report is not None:
             self.post_message(self.Learned(case, report))

@@ -11,6 +11,7 @@ from textual.screen import Screen
 from textual.widgets import Footer, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from aifix.show.safe import one_line
 from aifix_tui import pages
 from aifix_tui.interview import SURE, Interview
 from aifix_tui.probing import Going
@@ -135,16 +136,16 @@ class WizardScreen(Screen[None]):
             answers.add_options([Option(self._candidate(book, *one)) for one in candidates[:5]])
         else:
             self.query_one("#question", Static).update(pages.text(f"{len(interview.answers) + 1}. {question.text}{_asking(question)}"))
-            labels = list(PROBED) if question.probes else [pages.one_line(option.label) for option in question.options]
+            labels = list(PROBED) if question.probes else [one_line(option.label) for option in question.options]
             answers.add_options([Option(pages.text(f"• {label}")) for label in labels])
         answers.highlighted = 0
         if not self.query_one("#words").has_focus:
             answers.focus()
 
     def _say_trail(self, interview: Interview) -> None:
-        said = [pages.one_line(answer.option.label) if answer.option else pages.one_line(answer.said) or "skipped" for answer in interview.answers]
+        said = [one_line(answer.option.label) if answer.option else one_line(answer.said) or "skipped" for answer in interview.answers]
         trail = " › ".join(["wizard", *said])
-        self.query_one("#trail", Static).update(trail + (f" · words: {pages.one_line(interview.words)}" if interview.words else ""))
+        self.query_one("#trail", Static).update(trail + (f" · words: {one_line(interview.words)}" if interview.words else ""))
 
     def _list_candidates(self, book: Handbook) -> None:
         total = len(book.rules)
@@ -157,7 +158,7 @@ class WizardScreen(Screen[None]):
     def _candidate(self, book: Handbook, rule_id: str, weight: float) -> Hanging:
         best = self._candidates[0][1]
         percent = f"{weight * 100:.0f} %" if weight >= 0.01 else "<1 %"
-        return pages.text((rule_id, "bold"), (f"\n  {pages.bar(weight / best, 5)} {percent:>4} ", pages.MUTED), pages.one_line(book.titles[rule_id]))
+        return pages.text((rule_id, "bold"), (f"\n  {pages.bar(weight / best, 5)} {percent:>4} ", pages.MUTED), one_line(book.titles[rule_id]))
 
     # ------------------------------------------------------------ answering
 
@@ -213,7 +214,7 @@ class WizardScreen(Screen[None]):
             interview.looked(question, {asked: finding.status for asked, finding in found.items()}, "looked: " + " ".join(said))
             for probe, finding in told.items():
                 self.notify(
-                    pages.one_line(finding.summary),
+                    one_line(finding.summary),
                     title=f"{signs.get(finding.status, '–')} {probe}",
                     markup=False,
                     timeout=SHOWN,

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from aifix.show.layout import sure
-from aifix.show.safe import sanitise, sanitise_block
+from aifix.show.safe import one_line, sanitise_block
 
 if TYPE_CHECKING:
     from aifix.bugreport.collect import Bug
@@ -48,7 +48,7 @@ def render(bug: Bug) -> str:
 
 def plain(text: str) -> str:
     """Escape what Markdown, HTML or a mention would act on."""
-    shown = re.sub(r"#(?=\w)", "&#35;", sanitise(" ".join(text.split())).replace("&", "&amp;"))
+    shown = re.sub(r"#(?=\w)", "&#35;", one_line(text).replace("&", "&amp;"))
     return _SIGNS.sub(r"\\\1", shown.replace("<", "&lt;").replace(">", "&gt;").replace("@", "&#64;"))
 
 
@@ -62,7 +62,7 @@ def fenced(text: str, language: str = "text") -> str:
 
 def code(text: str) -> str:
     """Put a text into a code span that it cannot close, also within a table."""
-    shown = sanitise(" ".join(text.split())).replace("|", "¦")
+    shown = one_line(text).replace("|", "¦")
     longest = max((len(run) for run in re.findall(r"`+", shown)), default=0)
     ticks = "`" * (longest + 1)
     return f"{ticks} {shown} {ticks}" if longest else f"`{shown}`"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from aifix.lazy import lazy_re
 from aifix.probes import registry
 from aifix.show import handbook
-from aifix.show.safe import sanitise, sanitise_block
+from aifix.show.safe import one_line, sanitise, sanitise_block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -49,14 +49,14 @@ def _escaped(found: re.Match[str]) -> str:
     return "&#126;" if found[0] == "~" else "\\" + found[0]
 
 
-def one_line(text: str) -> str:
+def inline(text: str) -> str:
     """Escape a text and put it on one line."""
     return escape(" ".join(text.split()))
 
 
 def code(text: str) -> str:
     """Write a short text as code."""
-    text = sanitise(" ".join(text.split()))
+    text = one_line(text)
     ticks = "`" * (1 + max((len(run) for run in _TICKS.findall(text)), default=0))
     pad = " " if text.startswith("`") or text.endswith("`") or not text else ""
     return f"{ticks}{pad}{text}{pad}{ticks}"
@@ -66,7 +66,7 @@ def spans(text: str) -> str:
     """Escape one line in which pieces of code stand between backticks, as docstrings have them."""
     pieces = " ".join(text.split()).split("`")
     if len(pieces) % 2 == 0:
-        return one_line(text)
+        return inline(text)
     return "".join(code(piece) if number % 2 else escape(piece) for number, piece in enumerate(pieces))
 
 
@@ -109,7 +109,7 @@ def rule_page(
         return _titled(linked("rule", rule_id, code(rule_id)), titles.get(rule_id, ""))
 
     rows = _printed(rule)
-    parts = [f"# {one_line(page.title)}", _about(rule)]
+    parts = [f"# {inline(page.title)}", _about(rule)]
     parts += _message(rows, "" if linked is plain else EVERY, examples)
     parts += ["## What it means", *(spans(part) for part in page.explain.split("\n\n") if part.strip())]
     parts += _telling(rule, links, counterexamples, to)
@@ -117,7 +117,7 @@ def rule_page(
     parts += _probes(rule)
     parts += _hanging(links, to)
     if articles:
-        parts += ["## Read more", _listed(linked("article", name, one_line(title)) for name, title in articles)]
+        parts += ["## Read more", _listed(linked("article", name, inline(title)) for name, title in articles)]
     if len(rows) > FIRST:
         parts += ["## Every wording", "\n".join([*TABLE, *rows])]
     if rule.references:
@@ -134,12 +134,12 @@ def reference(address: str, title: str = "") -> str:
     """Write a link to the web; an address that is none is shown as text."""
     address = sanitise(address).strip()
     if not re.fullmatch(r"https?://[^\s<>()\"`]+(?:\([^\s<>()\"`]*\)[^\s<>()\"`]*)*", address):
-        return one_line(f"{title} {address}".strip())
-    return f"[{one_line(title)}]({address})" if title else f"<{address}>"
+        return inline(f"{title} {address}".strip())
+    return f"[{inline(title)}]({address})" if title else f"<{address}>"
 
 
 def _titled(link: str, title: str) -> str:
-    return f"{link}: {one_line(title)}" if title else link
+    return f"{link}: {inline(title)}" if title else link
 
 
 def _listed(items: Iterable[str]) -> str:
@@ -149,16 +149,16 @@ def _listed(items: Iterable[str]) -> str:
 def _about(rule: Rule) -> str:
     parts = [code(rule.id), f"severity {rule.severity}"]
     if rule.phase:
-        parts.append("met in " + ", ".join(one_line(phase) for phase in rule.phase))
+        parts.append("met in " + ", ".join(inline(phase) for phase in rule.phase))
     if rule.tags:
-        parts.append(", ".join(one_line(tag) for tag in rule.tags))
+        parts.append(", ".join(inline(tag) for tag in rule.tags))
     lines = [" · ".join(parts)]
     if rule.symptom:
         lines.append("Usually a consequence of another failure: look for its cause in the same log first.")
     if rule.transient:
         lines.append("It may pass when the program is started again unchanged.")
     if rule.origin != "built-in":
-        lines.append(f"From {one_line(rule.origin)}.")
+        lines.append(f"From {inline(rule.origin)}.")
     return "\n\n".join(lines)
 
 
@@ -167,9 +167,9 @@ def _printed(rule: Rule) -> list[str]:
     found: dict[str, list[str]] = {}
     for signature in rule.signatures:
         said = handbook.wording(signature)
-        shown = code(said).replace("|", "\\|") if said else "what no single line says: " + one_line(signature.source)
+        shown = code(said).replace("|", "\\|") if said else "what no single line says: " + inline(signature.source)
         by = found.setdefault(shown, [])
-        if signature.covers and (covers := one_line(signature.covers)) not in by:
+        if signature.covers and (covers := inline(signature.covers)) not in by:
             by.append(covers)
     return [f"| {shown} | {'; '.join(by) or 'not recorded'} |" for shown, by in found.items()]
 
@@ -222,8 +222,11 @@ def _brief(text: str) -> str:
 def _fixes(fixes: Iterable[FixTemplate]) -> list[str]:
     found: list[str] = []
     for number, fix in enumerate(fixes, 1):
-        risk = "no risk" if fix.risk in ("", "none") else f"risk: {one_line(fix.risk)}"
-        found += [f"### {number}\\. {one_line(fix.title)}", f"{fix.effort} effort · {risk} · ends it in about {round(fix.prior * 100)} of 100 cases"]
+        risk = "no risk" if fix.risk in ("", "none") else f"risk: {inline(fix.risk)}"
+        found += [
+            f"### {number}\\. {inline(fix.title)}",
+            f"{fix.effort} effort · {risk} · ends it in about {round(fix.prior * 100)} of 100 cases",
+        ]
         if fix.when:
             found.append(f"Where {code(fix.when)}.")
         found += [f"{'Likelier' if item.odds > 1 else 'Less likely'} where {code(item.when)} (odds × {item.odds:g})." for item in fix.given]
@@ -243,7 +246,7 @@ def _probes(rule: Rule) -> list[str]:
     rows: list[str] = []
     for use in rule.probes:
         probe = registry.BY_ID.get(use.id)
-        question = one_line(probe.question) if probe else ""
+        question = inline(probe.question) if probe else ""
         rows.append(f"| {code(f'aifix probe {use.id}')} | {question} | × {use.confirmed:g} | × {use.refuted:g} |")
     if not rows:
         return []
@@ -276,7 +279,7 @@ def article_page(article: Article, *, titles: Mapping[str, str], linked: Linked 
             else linked(link.kind, link.target + f"#{link.anchor}" * bool(link.anchor), link.text)
         )
 
-    parts = [f"# {one_line(article.title)}", f"*{one_line(article.summary)}*", library.relink(article.body, anew).strip("\n")]
+    parts = [f"# {inline(article.title)}", f"*{inline(article.summary)}*", library.relink(article.body, anew).strip("\n")]
     if article.rules:
         parts += ["## Diagnoses", _listed(_titled(linked("rule", rule, code(rule)), titles.get(rule, "")) for rule in article.rules)]
     if article.references:

@@ -32,6 +32,11 @@ def sanitise(text: str) -> str:
     return "".join([character if character.isprintable() else _stand_in(character) for character in text])
 
 
+def one_line(text: str) -> str:
+    """Put a text of strangers on one line, fit for a terminal."""
+    return sanitise(" ".join(text.split()))
+
+
 def sanitise_block(text: str) -> str:
     """Make a text of several lines printable; only its line feeds stay."""
     if text.isprintable():

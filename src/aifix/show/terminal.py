@@ -19,7 +19,7 @@ from aifix.show.layout import (
     signs_for,
     sure,
 )
-from aifix.show.safe import fit_encoding, sanitise, sanitise_block
+from aifix.show.safe import fit_encoding, one_line, sanitise, sanitise_block
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -123,7 +123,7 @@ class _Page:
             return
         self.gap()
         for met in report.history:
-            self.add(*[self.paint.warn(line) for line in hang(_one_line(met.text), self.width, MARGIN)])
+            self.add(*[self.paint.warn(line) for line in hang(one_line(met.text), self.width, MARGIN)])
 
     def diagnoses(self, report: Report) -> None:
         ids = {diagnosis.id for diagnosis in report.diagnoses}
@@ -170,7 +170,7 @@ class _Page:
         if articles:
             self.gap()
         for name, title in articles:
-            for line in hang(f"read: aifix kb show {sanitise(name)}  ({_one_line(title)})", self.width, MARGIN, MARGIN + " " * 6):
+            for line in hang(f"read: aifix kb show {sanitise(name)}  ({one_line(title)})", self.width, MARGIN, MARGIN + " " * 6):
                 self.add(self.paint.dim(line))
 
     def about(self, diagnosis: Diagnosis) -> list[str]:
@@ -244,7 +244,7 @@ class _Page:
                 "inconclusive": (self.signs.unsure, self.paint.dim),
             }.get(probe.status, (self.signs.skipped, self.paint.dim))
             status = probe.status.replace("-", " ")
-            summary = sanitise(" ".join(probe.summary.split()))
+            summary = one_line(probe.summary)
             text = f"{sanitise(probe.id)} {status}" + (f": {summary}" if summary else "")
             lines = hang(text, self.width, f"{MARGIN}{sign} ")
             self.add(*([colour(line) for line in lines] if colour is self.paint.dim else [colour(lines[0][:3]) + lines[0][3:], *lines[1:]]))
@@ -257,7 +257,7 @@ class _Page:
         shown = fixes if self.verbose else fixes[:FIXES_SHOWN]
         for number, fix in enumerate(shown, start=1):
             head = f"{MARGIN}{number}. "
-            plain = hang(_one_line(fix.title), self.width, head)
+            plain = hang(one_line(fix.title), self.width, head)
             lines = [self.paint.strong(line) for line in plain]
             tail = f"({_cost(fix)})"
             if display_width(plain[-1]) + 2 + display_width(tail) <= self.width:
@@ -312,7 +312,7 @@ class _Page:
     def unknown(self, unknown: Unknown, report: Report) -> None:
         self.add("")
         text = sanitise(unknown.kind)
-        message = sanitise(" ".join(unknown.message.split()))
+        message = one_line(unknown.message)
         title = f"{text}: {message}" if text and message else text or message or "the run failed"
         self.add(*[self.paint.bad(line) for line in hang(title, self.width, f"{self.signs.failed} ")])
         parts = ["a failure that no rule of aifix knows", name_ranks(unknown.ranks)]
@@ -331,7 +331,7 @@ class _Page:
             self.gap()
             self.heading("articles that may help (not about this very failure)")
             for name, title in near_articles:
-                self.add(*hang(f"aifix kb show {sanitise(name)}  ({_one_line(title)})", self.width, f"{MARGIN}{self.signs.unsure} "))
+                self.add(*hang(f"aifix kb show {sanitise(name)}  ({one_line(title)})", self.width, f"{MARGIN}{self.signs.unsure} "))
         self.gap()
         self.add(*hang("To teach aifix this failure, make a rule of the log:", self.width, MARGIN))
         log = log_name(report.source)
@@ -358,7 +358,7 @@ class _Page:
                 self.add(*[self.paint.dim(line) for line in paragraphs(sanitise_block(hint.explanation), self.width, " " * 6)])
             if self.verbose:
                 for fix in hint.fixes[:1]:
-                    self.add(*hang(_one_line(fix.title), self.width, " " * 6))
+                    self.add(*hang(one_line(fix.title), self.width, " " * 6))
                     self.actions(fix.do, " " * 6)
         if len(hints) > len(shown):
             self.add(self.paint.dim(f"{len(hints) - len(shown)} more hints with --verbose"))
@@ -400,15 +400,11 @@ def _read_out(name: str, text: str) -> str:
 
 
 def _title(diagnosis: Diagnosis) -> str:
-    return _one_line(diagnosis.title) or sanitise(diagnosis.id)
-
-
-def _one_line(text: str) -> str:
-    return sanitise(" ".join(text.split()))
+    return one_line(diagnosis.title) or sanitise(diagnosis.id)
 
 
 def _cost(fix: Fix) -> str:
-    risk = _one_line(fix.risk)
+    risk = one_line(fix.risk)
     return f"{fix.effort} effort, no risk" if risk in ("", "none") else f"{fix.effort} effort; risk: {risk}"
 
 
