@@ -9,7 +9,7 @@ import msgspec
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from aifix.kb import Incident, Memory
+    from aifix.kb import Incident, Memory, Store
     from aifix.kb.record import Run
     from aifix.model import Diagnosis, Report, Rule
 
@@ -78,15 +78,12 @@ class Past:
             return None
 
 
-def _chance(store: object, incident: Incident, fix: str) -> float | None:
+def _chance(store: Store, incident: Incident, fix: str) -> float | None:
     from aifix import api
     from aifix.kb import learning
 
     rule = api.rule_base().get(incident.diagnosis)
-    if rule is None:
-        return None
-    learned = learning.chances(store, rule, incident.project)  # type: ignore[arg-type]
-    return learned[fix].value if fix in learned else next((one.prior for one in rule.fixes if one.id == fix), None)
+    return learning.chance_now(store, rule, fix, incident.project) if rule is not None else None
 
 
 # ------------------------------------------------------------ failures of the history, opened again

@@ -9,7 +9,7 @@ import click
 
 from aifix.commands import options
 from aifix.commands.group import Sentences
-from aifix.commands.report import note
+from aifix.commands.report import note, unknown_name
 
 if TYPE_CHECKING:
     from aifix.kb.articles import Article, Articles
@@ -17,9 +17,6 @@ if TYPE_CHECKING:
     from aifix.model import Rule
     from aifix.rulebase.base import Base
     from aifix.show.stream import Display
-
-LIKE = 3
-"""Names that are offered for one that is not there."""
 
 
 @click.group(cls=Sentences, invoke_without_command=True)
@@ -80,10 +77,7 @@ def show_page(context: click.Context, /, name: str, form: str, *, colour: bool |
     base = rulebase.load()
     rule = base.get(name)
     if rule is None:
-        import difflib
-
-        near = difflib.get_close_matches(name, [*articles, *base], LIKE)
-        note(f"there is no article or rule {name}" + (f"; near: {', '.join(near)}" if near else "; `aifix kb list` names the articles"))
+        unknown_name("article or rule", name, [*articles, *base], "`aifix kb list` names the articles")
         context.exit(2)
     elif form == "json":
         _json({"schema": "aifix.rule/1", **_fields(rule), "articles": [one.name for one in articles.of_rule(rule.id)]})

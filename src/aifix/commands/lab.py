@@ -12,7 +12,7 @@ import click
 
 from aifix.commands import options
 from aifix.commands.group import Sentences
-from aifix.commands.report import note
+from aifix.commands.report import note, unknown_name
 from aifix.lab import specimen as specimens
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def new(context: click.Context, /, rule_id: str, folder: Path | None) -> None:
     base = _rules()
     named = rule_id.partition("+")[0]
     if named not in base:
-        note(f"there is no rule {named}; `aifix rules list` names all")
+        unknown_name("rule", named, base, "`aifix rules list` names all")
         context.exit(2)
     place = (folder or specimens.find_folder() or Path("tests", "specimens")) / rule_id
     try:

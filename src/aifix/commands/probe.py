@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from aifix.commands import options
-from aifix.commands.report import note
+from aifix.commands.report import note, unknown_name
 from aifix.probes import registry
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def probe(context: click.Context, /, names: tuple[str, ...], form: str, listing:
     try:
         chosen = registry.select(names, active=active, given=asked)
     except registry.UnknownProbeError as error:
-        _unknown(str(error.args[0]))
+        unknown_name("probe", str(error.args[0]), [*registry.BY_ID, *registry.families()], "`aifix probe --list` names all")
         context.exit(2)
     skipped = [one for one in registry.members(names) if one not in chosen] if names else []
     target, found = _run(chosen, asked, python=given["python"])
@@ -80,13 +80,6 @@ def _options(given: dict[str, Any]) -> dict[str, Any]:
             asked[name] = given[name]
             asked[OPTIONS.get(name, f"--{name}")] = given[name]
     return asked
-
-
-def _unknown(name: str) -> None:
-    import difflib
-
-    near = difflib.get_close_matches(name, [*registry.BY_ID, *registry.families()], 3)
-    note(f"there is no probe {name}" + (f"; near: {', '.join(near)}" if near else "; `aifix probe --list` names all"))
 
 
 def _run(chosen: list[Probe], asked: dict[str, Any], *, python: str) -> tuple[Target, list[tuple[Probe, Finding]]]:

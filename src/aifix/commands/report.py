@@ -6,7 +6,7 @@ import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from msgspec import Struct
 
@@ -71,6 +71,22 @@ def rule_base() -> Base:
     for message in base.messages:
         note(message)
     return base
+
+
+def unknown_name(what: str, name: str, known: Iterable[str], listing: str) -> None:
+    """Say that there is nothing of a name, and which names are near; else which command lists them.
+
+    Args:
+        what: the kind of thing.
+        name: what was asked for.
+        known: the names that there are.
+        listing: what lists them, as `aifix rules list` names all.
+
+    """
+    import difflib
+
+    near = difflib.get_close_matches(name, list(known), 3)
+    note(f"there is no {what} {name}; " + (f"near: {', '.join(near)}" if near else listing))
 
 
 def note(message: str) -> None:

@@ -96,10 +96,5 @@ def _chance(store: Store, incident: Incident, fix: str) -> float | None:
     from aifix import api
     from aifix.kb import learning
 
-    rules = api.rule_base()
-    if incident.diagnosis not in rules:
-        return None
-    rule = rules[incident.diagnosis]
-    known = learning.chances(store, rule, incident.project)
-    prior = next((one.prior for one in rule.fixes if one.id == fix), None)
-    return known[fix].value if fix in known else prior
+    rule = api.rule_base().get(incident.diagnosis)
+    return learning.chance_now(store, rule, fix, incident.project) if rule is not None else None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from aifix.commands.group import Sentences
-from aifix.commands.report import note
+from aifix.commands.report import note, unknown_name
 from aifix.kb import articles
 from aifix.probes import registry
 from aifix.rulebase import base as rulebase
@@ -70,10 +70,7 @@ def show(context: click.Context, rule_id: str) -> None:
             for name, title in articles.background(rule_id):
                 click.echo(f"# read: aifix kb show {name}    ({' '.join(title.split())})")
             return
-    import difflib
-
-    near = difflib.get_close_matches(rule_id, [item.rule.id for item in loaded], 3)
-    note(f"there is no rule {rule_id}" + (f"; near: {', '.join(near)}" if near else "; `aifix rules list` names all"))
+    unknown_name("rule", rule_id, (item.rule.id for item in loaded), "`aifix rules list` names all")
     context.exit(2)
 
 

@@ -71,3 +71,10 @@ def chances(store: Store, rule: Rule, project: str) -> dict[str, Chance]:
         if project and row["project"] == project:
             here[row["fix"]] = found
     return {fix.id: chance(fix.prior, everywhere[fix.id], here.get(fix.id, Tally())) for fix in rule.fixes if fix.id in everywhere}
+
+
+def chance_now(store: Store, rule: Rule, fix: str, project: str) -> float | None:
+    """Give the chance of one fix as it stands, learned or the rule's own; None where the rule has no such fix."""
+    prior = next((one.prior for one in rule.fixes if one.id == fix), None)
+    learned = chances(store, rule, project).get(fix)
+    return learned.value if learned is not None else prior

@@ -19,7 +19,7 @@ LAYERS = 6
 STILL = 50
 """Steps in which no weight changes."""
 FLAT_STEPS, FLAT, LEARNT = 600, 0.006, 0.02
-"""Steps of a loss that stands still, its spread relative to its mean, and the share by which a loss that learns falls (match/detectors.py)."""
+"""Steps of a loss that stands still, its spread relative to its mean, and the share by which a loss that learns falls (match/detectors)."""
 GROWN = 48 << 20
 """Bytes from which on growth is more than a cache that fills."""
 STEADY = 0.6
