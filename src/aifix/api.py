@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
     from pathlib import Path  # late: its import takes longer than most diagnoses
 
-    from aifix.conclusion.of_log import Examine, Gather
+    from aifix.conclusion.of_log import Examine
+    from aifix.fixes.gather import Gatherer
     from aifix.kb.memory import Memory
     from aifix.model import Document, Genre, Location, Report, Traceback
     from aifix.probes.probing import Probing
@@ -135,7 +136,8 @@ def diagnose_document(document: Document, *, base: Base | None = None, probe: Pr
         return report
     lines = [item.text for item in report.unknown.evidence]
     near = tuple(msgspec.structs.replace(one, title=templates.bare(one.title)) for one in fuzzy.nearest(rules, lines))
-    return msgspec.structs.replace(report, unknown=msgspec.structs.replace(report.unknown, nearest=near))
+    alike = gather.similar(document, report.unknown) if gather is not None else ()
+    return msgspec.structs.replace(report, unknown=msgspec.structs.replace(report.unknown, nearest=near, similar=alike or msgspec.UNSET))
 
 
 def _examiner(probe: Probing | None) -> Examine | None:
@@ -151,7 +153,7 @@ def _examiner(probe: Probing | None) -> Examine | None:
     return look
 
 
-def _gatherer(document: Document, rules: Base, probe: Probing | None) -> Gather | None:
+def _gatherer(document: Document, rules: Base, probe: Probing | None) -> Gatherer | None:
     """Let the failing source be read, where the document is a log and the environment does not forbid to look around."""
     if document.genre != "log" or os.environ.get("AIFIX_NO_PROBE"):
         return None

@@ -175,6 +175,13 @@ class Nearest(msgspec.Struct, frozen=True):
     score: float
 
 
+class Similar(msgspec.Struct, frozen=True):
+    """A name in the user's files that is nearly the one which an error misses, and where it stands first."""
+
+    name: str
+    location: Location
+
+
 class Unknown(msgspec.Struct, frozen=True):
     """A failure that no rule knows: the parsed error, where it stands, and the nearest articles."""
 
@@ -184,6 +191,8 @@ class Unknown(msgspec.Struct, frozen=True):
     location: Location | None = None
     ranks: tuple[int, ...] = ()
     nearest: tuple[Nearest, ...] = ()
+    similar: tuple[Similar, ...] | msgspec.UnsetType = msgspec.UNSET
+    """Left out of the JSON where no name of the user's files is like one that the error misses, or nobody looked."""
 
 
 class Met(msgspec.Struct, frozen=True):

@@ -185,6 +185,10 @@ def unknown(said: Unknown) -> Hanging:
         parts += [(f"\n{item.line:>6} │ ", MUTED), one_line(item.text)]
     if said.location is not None:
         parts.append(f"\n\nat {sanitise(said.location.file)}:{said.location.line}")
+    if said.similar:
+        parts.append(("\n\nNearly so called in your code", "bold"))
+        for one in said.similar:
+            parts.append(f"\n  ? {sanitise(one.name)}  {sanitise(one.location.file)}:{one.location.line}  {one_line(one.location.source)}")
     if said.nearest:
         parts.append(("\n\nNearest in wording (leads, no diagnoses)", "bold"))
         for near in said.nearest:

@@ -10,7 +10,7 @@ from aifix.fixes import command_line, source
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from aifix.model import Document
+    from aifix.model import Document, Similar, Unknown
     from aifix.probes.probing import Probing
     from aifix.reason.candidate import Candidate
     from aifix.reason.refine import Catalogues
@@ -41,6 +41,12 @@ class Gatherer:
         note = changed(sources)
         if note:
             candidate.facts.setdefault("source_changed", source.note(note))
+
+    def similar(self, document: Document, unknown: Unknown) -> tuple[Similar, ...]:
+        """Give names of the failing sources that are like one which an unknown error misses."""
+        from aifix.fixes import similar
+
+        return similar.similar(document, unknown, self.places(document))
 
     def _script(self, document: Document) -> list[source.SourceFile]:
         """Give the script that was called, where the log shows no frame of it; one that was saved after the log was made is not believed."""

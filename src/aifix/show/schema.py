@@ -10,7 +10,7 @@ import msgspec
 
 from aifix.model import Report
 
-ADDED = {"history"}
+ADDED = {"history", "similar"}
 """Keys that came after the first reports of this form: a report may lack them."""
 PATH = Path(__file__).with_name("report.schema.json")
 

@@ -320,6 +320,13 @@ class _Page:
         self.evidence(unknown.evidence)
         self.location(unknown.location)
         self.met(report)
+        if unknown.similar:
+            self.gap()
+            self.heading("nearly so called in your code")
+            for one in unknown.similar:
+                head = f"{MARGIN}{self.signs.unsure} {sanitise(one.name)}  "
+                place = f"{sanitise(one.location.file)}:{one.location.line}"
+                self.add(*hang(f"{place}  {one_line(one.location.source)}"[:400], self.width, head))
         if unknown.nearest:
             self.gap()
             self.heading("nearest in wording (leads, not diagnoses)")
