@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from aifix.show.layout import counted, name_ranks, sure
+from aifix.show.layout import by_likeness, counted, name_ranks, recognised, sure
 from aifix.show.safe import one_line, sanitise, sanitise_block
 from aifix_tui.hanging import Hanging
 
@@ -144,9 +144,7 @@ def _references(references: Iterable[str]) -> list[Part | Content]:
 
 
 def _about(diagnosis: Diagnosis) -> str:
-    parts = [sanitise(diagnosis.id), sure(diagnosis.confidence), name_ranks(diagnosis.ranks)]
-    if diagnosis.match.kind == "fuzzy":
-        parts.append(f"read by likeness ({round(diagnosis.match.score * 100)} %)")
+    parts = [sanitise(diagnosis.id), sure(diagnosis.confidence), name_ranks(diagnosis.ranks), by_likeness(diagnosis.match)]
     if diagnosis.count > 1:
         parts.append(f"seen {counted(diagnosis.count, 'time')}")
     if diagnosis.transient:
@@ -158,10 +156,7 @@ def _about(diagnosis: Diagnosis) -> str:
 
 def why(diagnosis: Diagnosis) -> Hanging:
     """Show how a diagnosis came about."""
-    how = "the text matches exactly"
-    if diagnosis.match.kind == "fuzzy":
-        how = f"by likeness, {round(diagnosis.match.score * 100)} % (the wording differs from the rule's)"
-    rows: list[tuple[str, str]] = [("rule", diagnosis.id), ("recognised", how), ("signature", diagnosis.match.signature)]
+    rows: list[tuple[str, str]] = [("rule", diagnosis.id), ("recognised", recognised(diagnosis.match)), ("signature", diagnosis.match.signature)]
     rows += [(f"line {item.line}", item.text) for item in diagnosis.evidence]
     parts: list[Part] = []
     for label, said in rows:

@@ -12,6 +12,8 @@ from unicodedata import combining, east_asian_width
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from aifix.model import Match
+
 _UNBROKEN = "\xa0"
 """A blank that is no place to break at; sanitised text never holds one."""
 
@@ -192,6 +194,18 @@ def counted(number: int, noun: str) -> str:
 def sure(confidence: float) -> str:
     """Say a confidence: `97 % sure`. It is calibrated, so it never reads 100 or 0."""
     return f"{min(99, max(1, round(confidence * 100)))} % sure"
+
+
+def by_likeness(match: Match) -> str:
+    """Say that a message was read by likeness, and how like it is; empty where it matches exactly."""
+    return f"read by likeness ({round(match.score * 100)} %)" if match.kind == "fuzzy" else ""
+
+
+def recognised(match: Match) -> str:
+    """Say how a message was recognised, in a sentence."""
+    if match.kind == "exact":
+        return "the text matches exactly"
+    return f"by likeness, {round(match.score * 100)} % (the wording differs from the rule's)"
 
 
 def _word(text: str, at: int) -> str:

@@ -9,6 +9,7 @@ from aifix.show.layout import (
     NARROWEST,
     Paint,
     Signs,
+    by_likeness,
     counted,
     display_width,
     hang,
@@ -175,9 +176,7 @@ class _Page:
 
     def about(self, diagnosis: Diagnosis) -> list[str]:
         """Say in short statements: id, confidence, how it was recognised, ranks, repeats, whether it may pass by itself."""
-        parts = ["" if _title(diagnosis) == diagnosis.id else sanitise(diagnosis.id), sure(diagnosis.confidence)]
-        if diagnosis.match.kind == "fuzzy":
-            parts.append(f"read by likeness ({round(diagnosis.match.score * 100)} %)")
+        parts = ["" if _title(diagnosis) == diagnosis.id else sanitise(diagnosis.id), sure(diagnosis.confidence), by_likeness(diagnosis.match)]
         parts.append(name_ranks(diagnosis.ranks, _world(diagnosis)))
         parts.append(_repeats(diagnosis))
         if diagnosis.transient:

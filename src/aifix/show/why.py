@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from aifix.show.layout import NARROWEST, Paint, Signs, display_width, hang, name_lines, name_ranks, signs_for, sure
+from aifix.show.layout import NARROWEST, Paint, Signs, display_width, hang, name_lines, name_ranks, recognised, signs_for, sure
 from aifix.show.safe import fit_encoding, sanitise, sanitise_block
 from aifix.show.terminal import no_articles
 
@@ -56,12 +56,7 @@ class _Derivation:
         title = f"{sanitise(diagnosis.id)}: {sanitise(diagnosis.title)}" + (f" ({kind})" if kind else "")
         self.out += [self.paint.strong(line) for line in hang(title, self.width, "")]
         match = diagnosis.match
-        how = (
-            "the text matches exactly"
-            if match.kind == "exact"
-            else f"by likeness, {round(match.score * 100)} % (the wording differs from the rule's)"
-        )
-        self.row("recognised", how)
+        self.row("recognised", recognised(match))
         self.row("signature", sanitise(match.signature), paint=self.paint.code)
         for item in diagnosis.evidence:
             self.row(f"line {item.line}", sanitise(item.text))
