@@ -26,7 +26,9 @@ _ROLE = lazy_re(
 _SPEAKER = lazy_re(
     r"(?:\*\*)?@?[A-Za-z][\w.-]{1,24}(?: [A-Z][\w.'-]{0,20})?(?:\*\*)?(?: APP)?"
     r"(?:  ?\[?\d{1,2}:\d\d(?: ?[AaPp][Mm])?\]?$| ?[—–-]+ ?(?:Today|Yesterday|\d\d?/\d\d?/\d{2,4})"
-    r"| (?:commented|wrote|replied|said|answered|opened this issue|asked)\b.{0,60}$)"
+    r"| (?:commented|wrote|replied|said|answered|opened this issue|asked)\b.{0,60}$"
+    r"| ?[·•] ?(?:[a-z ]{3,24} ?[·•] ?)?(?:\d{4}-\d\d-\d\d|\d{1,2}[./]\d{1,2}[./]\d{2,4}|[A-Z][a-z]{2,8} \d{1,2},? \d{4}"
+    r"|\d{1,2} \w{3,8} \d{4}|\d+ \w+ ago)$)"
 )
 _WROTE = lazy_re(r"(?:On .{4,80}|.{2,60}) (?:wrote|writes|schrieb|said):$")
 _JOURNAL = lazy_re(r".{0,80}?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) \S+ [\w.@/-]+\[\d+\]: ")
