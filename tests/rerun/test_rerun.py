@@ -237,7 +237,7 @@ def test_a_failure_that_was_not_known_before_is_run_once_more_with_what_it_asks_
     words = "RuntimeError: one of the variables needed for gradient computation has been modified by an inplace operation: [torch.FloatTensor [4, 8]]"
     (tmp_path / "fail.py").write_text(f"raise SystemExit({words!r})\n")
     done = rerun("--", sys.executable, "fail.py", cwd=tmp_path)
-    (line,) = [line.strip() for line in done.err.split("\n") if "aifix rerun --from" in line]
+    (line,) = [line.strip() for line in done.err.split("\n") if line.startswith("aifix:   aifix rerun --from")]
     assert "autograd.inplace asks for more (anomaly, inplace)" in done.err
     kept = Path(line.partition("--from ")[2].partition(" -- ")[0])
     assert words in kept.read_text(), "what is named is still there"

@@ -14,6 +14,7 @@ from aifix.memory_snapshot.replay import replay
 from aifix.memory_snapshot.stacks import KINDS, Frame, Kind
 from aifix.memory_snapshot.state import Cut, Pool, cut, pools
 from aifix.model import Diagnosis, Evidence, Fact, Location
+from aifix.reason.expressions import size
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -263,7 +264,7 @@ def _leak(device: Device, rules: Mapping[str, Rule]) -> Diagnosis | None:
         confidence=0.9 if grown.cause != "no-stack" else 0.7,
         how="memory snapshot: blocks that stay, step after step",
         evidence=tuple(
-            Evidence(number, f"{words.size(leak.bytes)} in {leak.blocks:,} blocks from {words.place(leak.frames)}")
+            Evidence(number, f"{size(leak.bytes)} in {leak.blocks:,} blocks from {words.place(leak.frames)}")
             for number, leak in enumerate(device.leaks[:6], 1)
         ),
         location=_location(device.leaks[0].frames),
@@ -273,7 +274,7 @@ def _leak(device: Device, rules: Mapping[str, Rule]) -> Diagnosis | None:
 
 def _evidence(device: Device) -> tuple[Evidence, ...]:
     return tuple(
-        Evidence(number, f"{words.size(one.bytes)} of {one.kind} in {one.blocks:,} blocks from {words.place(one.frames)}")
+        Evidence(number, f"{size(one.bytes)} of {one.kind} in {one.blocks:,} blocks from {words.place(one.frames)}")
         for number, one in enumerate(device.holders[:6], 1)
     )
 

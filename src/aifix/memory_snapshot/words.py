@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from aifix.intake.tracebacks import foremost
 from aifix.model import Fact
+from aifix.reason.expressions import size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,17 +14,6 @@ if TYPE_CHECKING:
     from aifix.memory_snapshot.stacks import Frame
     from aifix.memory_snapshot.state import Cut
     from aifix.memory_snapshot.verdict import Device, Failure
-
-UNITS = ("bytes", "KiB", "MiB", "GiB", "TiB")
-
-
-def size(number: float) -> str:
-    """Say a size as torch does: `1.24 GiB`."""
-    for unit in UNITS:
-        if abs(number) < 1024 or unit == UNITS[-1]:
-            return f"{number:.0f} {unit}" if unit == "bytes" else f"{number:.2f} {unit}"
-        number /= 1024
-    return ""
 
 
 def size_fact(number: int) -> Fact:
@@ -32,9 +23,9 @@ def size_fact(number: int) -> Fact:
 
 def place(frames: Sequence[Frame]) -> str:
     """Name a stack by the user's line, else by its innermost frame."""
-    if not frames:
+    frame = foremost(frames)
+    if frame is None:
         return "no recorded stack"
-    frame = next((frame for frame in frames if frame.user), frames[0])
     where = f"{frame.file}:{frame.line}" if frame.line else frame.file
     return f"{where} in {frame.function}" if frame.function else where
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aifix.memory_snapshot import words
+from aifix.reason.expressions import size
 from aifix.show.layout import counted, hang, hang_parts
 from aifix.show.page import MARGIN, Page
 from aifix.show.safe import sanitise
@@ -52,7 +53,7 @@ class _Page(Page):
             if device.peak_event >= 0
             else ", as it stands: nothing was recorded before"
         )
-        self.out += [self.paint.strong(line) for line in hang(f"peak {words.size(device.peak)}{when}", self.width, "", MARGIN)]
+        self.out += [self.paint.strong(line) for line in hang(f"peak {size(device.peak)}{when}", self.width, "", MARGIN)]
         self.kinds(device)
         self.holders(device)
         self.reserve(device)
@@ -60,9 +61,7 @@ class _Page(Page):
         if device.leaks:
             self.heading("what never comes down")
             for leak in self.shown(device.leaks, HOLDERS):
-                self.line(
-                    f"{leak.kind}, {counted(leak.blocks, 'block')}, {words.place(leak.frames)}", f"{MARGIN}{words.size(leak.bytes):>11}  ", " " * 15
-                )
+                self.line(f"{leak.kind}, {counted(leak.blocks, 'block')}, {words.place(leak.frames)}", f"{MARGIN}{size(leak.bytes):>11}  ", " " * 15)
 
     def kinds(self, device: Device) -> None:
         """Show the peak by kind of memory."""
@@ -72,7 +71,7 @@ class _Page(Page):
         for kind, amount in sorted(device.kinds.items(), key=lambda item: -item[1]):
             share = amount / total
             bar = mark * max(1, round(share * BAR))
-            self.out.append(f"{MARGIN}{kind:<14}{words.size(amount):>12} {share:>4.0%}  {self.paint.dim(bar) if self.width >= 60 else ''}".rstrip())
+            self.out.append(f"{MARGIN}{kind:<14}{size(amount):>12} {share:>4.0%}  {self.paint.dim(bar) if self.width >= 60 else ''}".rstrip())
 
     def holders(self, device: Device) -> None:
         """Show what stood at the peak, by stack."""
@@ -80,7 +79,7 @@ class _Page(Page):
             return
         self.heading("at the peak, by the line that allocated it")
         for one in self.shown(device.holders, HOLDERS):
-            self.line(f"{one.kind}, {counted(one.blocks, 'block')}, {words.place(one.frames)}", f"{MARGIN}{words.size(one.bytes):>11}  ", " " * 15)
+            self.line(f"{one.kind}, {counted(one.blocks, 'block')}, {words.place(one.frames)}", f"{MARGIN}{size(one.bytes):>11}  ", " " * 15)
         self.more(device.holders, HOLDERS)
 
     def reserve(self, device: Device) -> None:
@@ -89,7 +88,7 @@ class _Page(Page):
         if not cut.reserved:
             return
         self.heading("the reserve, when the snapshot was taken")
-        self.line(f"{words.size(cut.held)} in use ({words.size(cut.rounding)} of it by rounding). {words.fragmentation(cut)}", MARGIN, MARGIN)
+        self.line(f"{size(cut.held)} in use ({size(cut.rounding)} of it by rounding). {words.fragmentation(cut)}", MARGIN, MARGIN)
         if cut.expandable:
             self.line("Segments are expandable.", MARGIN, MARGIN)
 
@@ -99,7 +98,7 @@ class _Page(Page):
             return
         self.heading("private pools (CUDA graphs, MemPool): nobody else can use their free memory")
         for pool in self.shown(device.pools, POOLS):
-            self.line(f"pool {pool.name}: {words.size(pool.cut.reserved)} reserved, {words.size(pool.cut.free)} of it free")
+            self.line(f"pool {pool.name}: {size(pool.cut.reserved)} reserved, {size(pool.cut.free)} of it free")
         self.more(device.pools, POOLS)
 
     def diagnoses(self) -> None:

@@ -11,6 +11,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any
 
 from aifix.memory_snapshot import words
+from aifix.reason.expressions import size
 from aifix.show.safe import sanitise, sanitise_block
 
 if TYPE_CHECKING:
@@ -92,11 +93,11 @@ def _actions(fix: Fix) -> str:
 
 def _device(device: Device, graphs: Any) -> list[str]:
     kinds = "".join(
-        f'<tr><td><span class="kind" style="background:{COLOURS[kind]}"></span>{kind}</td><td class="n">{words.size(amount)}</td></tr>'
+        f'<tr><td><span class="kind" style="background:{COLOURS[kind]}"></span>{kind}</td><td class="n">{size(amount)}</td></tr>'
         for kind, amount in sorted(device.kinds.items(), key=lambda item: -item[1])
     )
     parts = [
-        f"<h2>Device {device.device}</h2><p>Peak {words.size(device.peak)}; {device.events:,} events"
+        f"<h2>Device {device.device}</h2><p>Peak {size(device.peak)}; {device.events:,} events"
         + (f" over {device.seconds:.1f} s" if device.seconds else "")
         + f". {escape(words.fragmentation(device.shared))}</p>",
     ]
@@ -110,7 +111,7 @@ def _device(device: Device, graphs: Any) -> list[str]:
         parts.append(f"<h2>What never comes down</h2>{_table('left behind', device.leaks)}")
     if device.pools:
         rows = "".join(
-            f'<tr><td>{pool.name}</td><td class="n">{words.size(pool.cut.reserved)}</td><td class="n">{words.size(pool.cut.free)}</td></tr>'
+            f'<tr><td>{pool.name}</td><td class="n">{size(pool.cut.reserved)}</td><td class="n">{size(pool.cut.free)}</td></tr>'
             for pool in device.pools
         )
         parts.append(f'<h2>Private pools</h2><table><tr><th>pool</th><th class="n">reserved</th><th class="n">free</th></tr>{rows}</table>')
@@ -119,7 +120,7 @@ def _device(device: Device, graphs: Any) -> list[str]:
 
 def _table(amount: str, found: Sequence[Holder | Leak]) -> str:
     rows = "".join(
-        f'<tr><td class="n">{words.size(one.bytes)}</td><td class="n">{one.blocks:,}</td><td>{one.kind}</td><td>{_stack(one.frames)}</td></tr>'
+        f'<tr><td class="n">{size(one.bytes)}</td><td class="n">{one.blocks:,}</td><td>{one.kind}</td><td>{_stack(one.frames)}</td></tr>'
         for one in found[:ROWS]
     )
     return f'<table><tr><th class="n">{amount}</th><th class="n">blocks</th><th>kind</th><th>from</th></tr>{rows}</table>'
@@ -138,9 +139,7 @@ def _timeline(device: Device, graphs: Any) -> Any:
         line={"color": COLOURS["parameters"], "width": 1},
     )
     if timed and device.peak_event >= 0:
-        figure.add_vline(
-            x=device.peak_time / 1e6, line={"dash": "dot", "color": COLOURS["gradients"]}, annotation_text=f"peak {words.size(device.peak)}"
-        )
+        figure.add_vline(x=device.peak_time / 1e6, line={"dash": "dot", "color": COLOURS["gradients"]}, annotation_text=f"peak {size(device.peak)}")
     figure.update_layout(
         height=360,
         margin={"l": 60, "r": 20, "t": 20, "b": 40},
@@ -179,7 +178,7 @@ def _flame(device: Device, graphs: Any) -> Any:
             labels=[escape(label) for label in labels],
             parents=parents,
             values=values,
-            text=[words.size(value) for value in values],
+            text=[size(value) for value in values],
             texttemplate="%{label}<br>%{text}",
             hovertemplate="%{label}<br>%{text}, %{percentRoot:.1%}<extra></extra>",
             branchvalues="total",
