@@ -57,3 +57,8 @@ def test_holes_tell_which_values_must_be_known() -> None:
 def test_the_longest_reading_of_a_text_counts_one_alternative_and_no_condition() -> None:
     assert templates.longest("one[[ two {a}{only_if(has('b'))}||three and four]]") == len("one" + "three and four")
     assert templates.longest("{a||another} value") == len("another value")
+
+
+def test_a_sentence_whose_last_value_ends_one_ends_once() -> None:
+    known = {"reason": "closed by peer.", "more": "and so on..."}
+    assert templates.prose("It says: {reason}. It goes on {more}. See x/../y.", known.__getitem__) == "It says: closed by peer. It goes on and so on... See x/../y."

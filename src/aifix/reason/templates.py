@@ -241,8 +241,9 @@ def _fill(parts: tuple[Any, ...], look_up: Lookup) -> str:
 
 
 def _tidy(text: str) -> str:
-    """Close the gaps that dropped parts leave in prose; code is left as it is."""
-    return re.sub(r" +([.,;:)])(?=\s|$)", r"\1", " ".join(text.split()))
+    """Close the gaps that dropped parts leave in prose, and end a sentence once whose last value ends one; code is left as it is."""
+    closed = re.sub(r" +([.,;:)])(?=\s|$)", r"\1", " ".join(text.split()))
+    return re.sub(r"(?:(?<=[^\s.]\.)|(?<=\.\.\.))\.(?=\s|$)", "", closed)
 
 
 _SENTENCE = lazy_re(r"(?<=[.!?:])\s+(?=[A-Z\[`'\"(0-9{])")

@@ -5,13 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from aifix import api
+from aifix.lazy import lazy_re
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from aifix.model import Example, Report
+    from aifix.model import Diagnosis, Example, Report
     from aifix.rulebase.base import Base
     from aifix.rulebase.source import Loaded
+
+
+_STUMBLE = lazy_re(
+    r"(?<![\w.\]]) [.,;](?=\s|$)|[^.]\.[,;](?=\s)|,,|(?<![\w\])])\(\s*\)"
+    r"|(?<![\d.-])\b1 (?:are (?:left|visible)|(?:value|channel|task|processe|rank|entrie|dimension|row|worker|element|node|GPU|sample|step)s\b)"
+)
+"""What dropped parts and filled values leave behind in a sentence."""
 
 
 def failures(loaded: Sequence[Loaded], base: Base) -> Iterator[str]:
@@ -41,11 +49,22 @@ def _example(item: Loaded, number: int, example: Example, base: Base) -> Iterato
     if not known or known[0].id != wanted:
         yield f"{where}: diagnosed as {_ids(report)}" + (f"; hints {', '.join(hint.id for hint in report.hints)}" if report.hints else "")
         return
+    yield from (f"{where}: {fault}" for fault in _reads_badly(known[0]))
     facts = known[0].facts
     for name, text in example.facts.items():
         got = facts[name].text if name in facts else None
         if got != text:
             yield f"{where}: fact {name} is {got!r}, not {text!r}"
+
+
+def _reads_badly(diagnosis: Diagnosis) -> Iterator[str]:
+    """Give what a person would stumble over: no fix at all, a text with a hole that something dropped out of, one thing in the plural."""
+    if not diagnosis.fixes:
+        yield "no fix is offered"
+    texts = (diagnosis.title, diagnosis.explanation, *(text for fix in diagnosis.fixes for text in (fix.title, fix.why)))
+    for text in texts:
+        for found in _STUMBLE.finditer(text):
+            yield f"the text reads {text[max(0, found.start() - 30) : found.end() + 20]!r}"
 
 
 def _counterexample(item: Loaded, number: int, example: Example, base: Base) -> Iterator[str]:
