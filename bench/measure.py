@@ -29,22 +29,38 @@ class Place:
         self.environ = environ
         self.folder = folder
 
-    def run(self, command: Sequence[str], data: bytes = b"") -> Cost:
-        """Run a command on a few bytes in a pipe."""
+    def run(self, command: Sequence[str], data: bytes = b"", status: int | None = None) -> Cost:
+        """Run a command on a few bytes in a pipe.
+
+        Args:
+            command: the command.
+            data: what it reads.
+            status: the exit status that it must have: what breaks early is quick.
+
+        Raises:
+            RuntimeError: it ended with another one.
+        """
         begin, source = os.pipe()
         writer = threading.Thread(target=_fill, args=(source, data))
-        before, start = os.times(), time.perf_counter()
+        start = time.perf_counter()
         process = subprocess.Popen(
             command, stdin=begin, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=self.environ, cwd=self.folder, close_fds=True
         )
         os.close(begin)
         writer.start()
-        _, _, usage = os.wait4(process.pid, 0)
-        process.returncode = 0
+        _, ended, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(ended)
         wall = time.perf_counter() - start
         writer.join()
-        del before
+        if status is not None and process.returncode != status:
+            message = f"{' '.join(command)} ended with {process.returncode}, not with {status}"
+            raise RuntimeError(message)
         return Cost(usage.ru_utime + usage.ru_stime, wall)
+
+    def says(self, command: Sequence[str], data: bytes) -> str:
+        """Give what a command writes to standard error."""
+        done = subprocess.run(command, input=data, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=self.environ, cwd=self.folder, check=False)
+        return done.stderr.decode("utf-8", "replace")
 
     def stream(self, command: Sequence[str], path: Path) -> Cost:
         """Run `cat path | command > /dev/null`; the processor time is that of both."""

@@ -103,8 +103,13 @@ class Bench:
             ("failing 100 lines, no probes", ["--no-probe"], failing, 12.0),
             ("failing 100 lines", [], failing, None),
         ):
-            one = partial(self.place.run, [self.aifix, *arguments], data)
+            one = partial(self.place.run, [self.aifix, *arguments], data, status=int(data is failing))
             one()
+            if data is failing:
+                said = self.place.says([self.aifix, *arguments], data)
+                if "cuda.oom" not in said:
+                    message = f"no diagnosis, but: {said.strip()[-200:]}"
+                    raise RuntimeError(message)
             cost, _, cpu, wall = paired(one, bare, self.pairs)
             note = f"by the clock {wall:.2f}, {cost.cpu * 1000:.1f} ms"
             self.add(Figure("start-up", name, "python3 -I -c pass", cpu, limit, note=note, cost=cpu))
@@ -308,7 +313,7 @@ def main() -> int:
         size = options.size or (60_000_000 if options.short else 1_000_000_000)
         bench = Bench(env.resolve(), scratch, short=options.short, size=size, target=options.target)
         worse = measure(bench, options.only.split(",") if options.only else list(PARTS), baseline)
-    except (OSError, ValueError, LookupError) as error:
+    except (OSError, ValueError, LookupError, RuntimeError) as error:
         parser.error(str(error))
     finally:
         if not options.scratch:
