@@ -87,34 +87,56 @@ def _help() -> bool:
 
 
 def main() -> None:
-    """Run aifix and exit with its status."""
+    """Run aifix and exit with its status; whatever goes wrong is one line."""
+    try:
+        _main()
+    except Exception as error:
+        if os.environ.get("AIFIX_TRACEBACK"):
+            raise
+        _end(_failed(error))
+
+
+def _main() -> None:
     arguments = sys.argv[1:]
     if arguments in (["--version"], ["-V"]):
         from aifix import __version__
 
-        sys.stdout.write(f"aifix {__version__}\n")
+        if sys.stdout is not None:
+            sys.stdout.write(f"aifix {__version__}\n")
+            sys.stdout.flush()
         return
-    if arguments in (["--help"], ["-h"]) and _help():
+    if arguments in (["--help"], ["-h"]) and (sys.stdout is None or _help()):
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return
     options = pipe_options(arguments)
     if options is not None and sys.stdin is not None and not sys.stdin.isatty():
         from aifix.pipe import run
 
         _end(run(options))
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.reconfigure(errors="replace")  # type: ignore[union-attr]  # a code page that lacks a character gets a question mark
+        except (AttributeError, OSError, ValueError):
+            continue
     from aifix.commands.main import cli
 
-    try:
-        cli(prog_name="aifix")
-    except OSError as error:
-        import errno
+    cli(prog_name="aifix")
 
-        if error.errno != errno.ENOSPC:
-            raise
-        from aifix.commands.report import close_quietly, note
 
+def _failed(error: Exception) -> int:
+    """Say in one line what went wrong; give the exit status."""
+    import errno
+
+    from aifix.commands.report import close_quietly, note
+    from aifix.pipe import why_not
+
+    if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         note(f"{error.filename or 'the output'} cannot be written: {error.strerror}; nothing more was said")
-        close_quietly(1)
-        raise SystemExit(2) from None
+    elif not isinstance(error, BrokenPipeError):
+        note(why_not(error))
+    close_quietly(1)
+    return 1 if isinstance(error, BrokenPipeError) else 2
 
 
 if __name__ == "__main__":

@@ -23,6 +23,15 @@ def run(options: dict[str, object]) -> int:
 
     """
     _ignore_interrupts()
+    try:
+        return _run(options)
+    except Exception as error:  # the input has passed by now; whatever it is, a traceback helps nobody here
+        if os.environ.get("AIFIX_TRACEBACK"):
+            raise
+        return say_not_diagnosed(options, error)
+
+
+def _run(options: dict[str, object]) -> int:
     options["probe"] = bool(options.get("probe")) and not os.environ.get("AIFIX_NO_PROBE")
     options["history"] = bool(options.get("history")) and not os.environ.get("AIFIX_NO_HISTORY")
     watch = Watch() if options["probe"] or options["history"] else None
@@ -38,6 +47,11 @@ def run(options: dict[str, object]) -> int:
 
         if refuse_packed(keeper.head):
             return 2
+    if replaced():
+        status = afresh(keeper.blocks(), sys.argv[1:], "none" if options["format"] == "text" else "output")
+        if status is not None:
+            return status
+        raise ReplacedError
     from aifix.match.keeper import load
 
     if keeper.healthy(load()):
@@ -96,9 +110,13 @@ class Watch:
 
     def look(self) -> None:
         """Look now."""
-        from aifix.probes.producer import capture
+        try:
+            from aifix.probes.producer import capture
 
-        self.producers = capture() or self.producers
+            self.producers = capture() or self.producers
+        except Exception:  # noqa: BLE001 - who writes is good to know; what is written comes first
+            self._done = True
+            return
         self._done = any(b"python" in os.path.basename(producer.exe.encode()) for producer in self.producers)  # noqa: PTH119 - start-up
 
 
@@ -115,8 +133,48 @@ def copy(*, passing: bool, watch: "Watch | None" = None) -> "Keeper | None":
     data = _first()
     if not data:
         return None
-    if passing:
-        passing = _write(data)
+    output = Output(passing=passing)
+    output.take(data)
+    try:
+        return _keep(data, output, watch)
+    except Exception:
+        _copy_on(output)  # not enough memory, no thread: the diagnosis is lost, the data is not
+        raise
+
+
+class Output:
+    """Standard output, until it takes no more."""
+
+    def __init__(self, *, passing: bool) -> None:
+        """Begin; without `passing` nothing is written."""
+        self.passing = passing
+
+    def take(self, data: "bytes | memoryview") -> None:
+        """Write what was read."""
+        if self.passing:
+            self.passing = _write(data)
+
+
+def _copy_on(output: Output) -> None:
+    """Copy the rest of the input, and keep nothing of it."""
+    size = PIPE
+    while True:
+        try:
+            data = os.read(0, size)
+        except InterruptedError:
+            continue
+        except MemoryError:
+            size = max(1, size // 2)
+            continue
+        except OSError:
+            return
+        if not data:
+            return
+        output.take(data)
+
+
+def _keep(data: bytes, output: Output, watch: "Watch | None") -> "Keeper":
+    """Copy from the second read on, and keep what a diagnosis can need."""
     from aifix.match.keeper import Keeper
 
     keeper = Keeper(beside=True)
@@ -138,8 +196,8 @@ def copy(*, passing: bool, watch: "Watch | None" = None) -> "Keeper | None":
             return keeper
         if not count:
             return keeper
-        if passing:
-            passing = _write(room[:count])
+        if output.passing:
+            output.passing = _write(room[:count])
         keeper.took(count)
         if watch is not None:
             watch.see()
@@ -229,6 +287,98 @@ def _ignore_interrupts() -> None:
         _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
     except (ValueError, OSError):
         pass
+
+
+# ---------------------------------------------------------------- when it cannot be diagnosed
+
+
+class ReplacedError(Exception):
+    """Another version of aifix stands where this one was loaded from, and does not start yet, or nothing does any more."""
+
+
+def _state() -> "tuple[int, int, int]":
+    """Tell one version's files from another's: every installer writes new ones."""
+    try:
+        found = os.stat(__file__)  # noqa: PTH116
+    except OSError:
+        return (0, 0, 0)
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+_loaded = _state()
+
+
+def replaced() -> bool:
+    """Tell whether aifix was replaced or removed since this process began: what it imports from now on is another version's."""
+    return _state() != _loaded
+
+
+def afresh(blocks: "list[tuple[int, bytes]]", arguments: list[str], output: str) -> "int | None":
+    """Let the version that was installed meanwhile diagnose what was kept.
+
+    Args:
+        blocks: what was kept: the number of its first line, bytes.
+        arguments: those of its command line.
+        output: where its standard output goes: "output" or "error", as ours, or "none".
+
+    Returns:
+        Its exit status; None where it does not start.
+    """
+    import subprocess
+    import time
+
+    called = [sys.executable, *sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]]  # `python -m aifix`, or the installed script
+    quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    for _ in range(PATIENCE):
+        if not subprocess.run([*called, "--version"], check=False, **quiet).returncode:  # type: ignore[call-overload]
+            break
+        time.sleep(1)  # an installer removes the old version before it writes the new one
+    else:
+        return None
+    parts, line = [], 1
+    for first, data in blocks:
+        parts += [b"\n" * max(0, first - line), data]  # so that lines keep their numbers
+        line = first + data.count(b"\n")
+    done = subprocess.run(
+        [*called, *arguments],
+        input=b"".join(parts),
+        stdout={"output": None, "error": 2, "none": subprocess.DEVNULL}[output],
+        env={**os.environ, "AIFIX_NO_HISTORY": "1", "AIFIX_NO_PROBE": "1"},  # what it sees is this process, not the run
+        check=False,
+    )
+    return done.returncode if done.returncode >= 0 else None
+
+
+PATIENCE = 10
+"""Seconds for which an installer that is at work is waited for."""
+
+
+def why_not(error: BaseException) -> str:
+    """Say in a few words what kept aifix from its work."""
+    at: BaseException | None = error
+    while at is not None:
+        if isinstance(at, MemoryError) or "failed to map segment" in str(at) or "llocate memory" in str(at):
+            return "there is not enough memory (ulimit -v, or a limit of the container)"
+        at = at.__cause__ or at.__context__
+    if isinstance(error, ReplacedError) or replaced():
+        return "aifix was replaced or removed while it ran"
+    if isinstance(error, RuntimeError) and "thread" in str(error):
+        return "no thread can be started (ulimit -u, or a limit of the container)"
+    if isinstance(error, OSError):
+        said = f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error)
+    else:
+        said = f"{type(error).__name__}: {str(error)[:200]} (a fault of aifix; AIFIX_TRACEBACK=1 shows where)"
+    return "".join([c if c.isprintable() else " " for c in said])
+
+
+def say_not_diagnosed(options: dict[str, object], error: BaseException) -> int:
+    """Say in one line that nothing is known of the input, and give the status of what could not be read."""
+    try:
+        sys.stderr.write(f"aifix: the input passed whole, but cannot be diagnosed: {why_not(error)}\n")
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        pass
+    return 0 if options.get("exit_zero") else 2
 
 
 def _say_healthy(options: dict[str, object], lines: int, watch: "Watch | None" = None) -> int:

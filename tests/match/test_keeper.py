@@ -169,3 +169,12 @@ def test_a_literal_that_needs_no_gate_is_compiled_as_one_that_does_not() -> None
     assert len(alone) > 1000
     assert len(gated) > 1000
     assert not set(alone) & set(gated)
+
+
+def test_of_many_short_lines_not_all_are_kept() -> None:
+    keeper = Keeper([b"sCUDA out of memory"])
+    keeper.feed(b"\n" * 1_500_000 + b"CUDA out of memory\n" + b"x\n" * 700_000)
+    blocks = keeper.blocks()
+    assert sum(block.count(b"\n") for _, block in blocks) < 500_000
+    found = [first + block[: block.index(b"CUDA out")].count(b"\n") for first, block in blocks if b"CUDA out" in block]
+    assert found == [1_500_001]

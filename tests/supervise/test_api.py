@@ -72,4 +72,4 @@ def test_a_fault_of_the_diagnosis_does_not_change_the_end(monkeypatch: pytest.Mo
     said: list[str] = []
     outcome = supervise.run(["sh", "-c", "exit 9"], say=said.append)
     assert outcome.status == 9
-    assert said == ["the diagnosis failed, which is a fault of aifix: RuntimeError: boom"]
+    assert said == ["the diagnosis failed: RuntimeError: boom (a fault of aifix; AIFIX_TRACEBACK=1 shows where)"]

@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 @click.option("--keep", metavar="DIR", default="", help="A folder for what the instruments write (by default a temporary one).")
 @supervised.STALL
 @supervised.reporting("Do not announce the instruments.")
-@click.pass_context
 def rerun(
-    context: click.Context,
-    /,
     command: tuple[str, ...],
     *,
     origin: str,
@@ -77,15 +74,17 @@ def rerun(
             return
         done = again.rerun(
             prepared, first, log=given["log"], stall=given["stall"], probe=given["probe"], python=given["python"],
-            divert=supervised.diverts(given["form"]),
+            divert=supervised.diverts(given["form"]), unsupervised=supervised.become(command, prepared.environ),
         )  # fmt: skip
-    except OSError as error:
-        note(f"{error.filename or given['log'] or keep} cannot be written: {error.strerror or error}")
-        context.exit(2)
-    _tell(done, prepared, first, shown)
-    if not keep and not done.written and done.sharpened is None:
-        runner.clear(folder)  # of a failure the output is kept: it is named above
-    supervised.leave(done.outcome.status)
+    except (OSError, MemoryError) as error:
+        supervised.not_begun(error, given["log"] or keep, command)
+
+    def tell() -> None:
+        _tell(done, prepared, first, shown)
+        if not keep and not done.written and done.sharpened is None:
+            runner.clear(folder)  # of a failure the output is kept: it is named above
+
+    supervised.conclude(done.outcome, given["form"], tell)
 
 
 def _before(command: tuple[str, ...], origin: str, kb: str) -> tuple[tuple[str, ...], First | None]:

@@ -29,10 +29,7 @@ TELLING = 256 << 20
 @click.option("--checkpoint-dir", metavar="DIR", default="", help="Tell the run its newest whole checkpoint in AIFIX_CHECKPOINT.")
 @supervised.reporting("Say nothing of a run that ended well.")
 @supervised.remembering
-@click.pass_context
 def run(
-    context: click.Context,
-    /,
     command: tuple[str, ...],
     *,
     stall: float,
@@ -61,14 +58,23 @@ def run(
     keeps = remember.Supervised(command, {"history": history, "kb": kb, "quiet": quiet, "format": form, "python": given["python"]})
     try:
         outcome = supervise(
-            command, stall=stall, kill_stalled=kill_stalled, divert=supervised.diverts(form), memory=keeps.memory, restarting=keeps.failed, **given
+            command,
+            stall=stall,
+            kill_stalled=kill_stalled,
+            divert=supervised.diverts(form),
+            memory=keeps.memory,
+            restarting=keeps.failed,
+            unsupervised=supervised.become(command),
+            **given,
         )
-    except OSError as error:
-        note(f"{given['log']} cannot be written: {error.strerror or error}")
-        context.exit(2)
-    _tell(outcome, {"format": form, "quiet": quiet, "verbose": verbose, "colour": colour}, kept=keeps.keeps(outcome))
-    keeps.ended(outcome)
-    supervised.leave(outcome.status)
+    except (OSError, MemoryError) as error:
+        supervised.not_begun(error, given["log"], command)
+
+    def tell() -> None:
+        _tell(outcome, {"format": form, "quiet": quiet, "verbose": verbose, "colour": colour}, kept=keeps.keeps(outcome))
+        keeps.ended(outcome)
+
+    supervised.conclude(outcome, form, tell)
 
 
 def _tell(outcome: Outcome, options: dict[str, object], *, kept: bool) -> None:

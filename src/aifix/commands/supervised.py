@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import sys
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -11,9 +12,11 @@ import click
 
 from aifix.commands import options
 from aifix.commands.remember import INTERRUPTED
+from aifix.commands.report import note
+from aifix.pipe import ReplacedError, afresh, why_not
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
 
     from aifix.supervise.plan import Outcome
 
@@ -66,6 +69,51 @@ def stopped_by_hand(outcome: Outcome) -> bool:
     if not outcome.interrupted or outcome.status != SIGINT_STATUS or outcome.report is None:
         return False
     return not outcome.report.diagnoses or outcome.report.diagnoses[0].id == INTERRUPTED
+
+
+def become(command: Sequence[str], environ: Mapping[str, str] | None = None) -> Callable[[], None] | None:
+    """Make what turns this very process into the command: where no process or thread is left, it runs without us; None on Windows."""
+    if sys.platform == "win32":
+        return None
+
+    def turn() -> None:
+        for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores them, and what is ignored stays so
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+        with contextlib.suppress(OSError):
+            os.execvpe(command[0], list(command), dict(os.environ if environ is None else environ))  # noqa: S606 - the user's own command
+
+    return turn
+
+
+def not_begun(error: OSError | MemoryError, file: str, command: Sequence[str]) -> NoReturn:
+    """Say why the run was not begun, and end with 2; where there is no room for aifix alone, run the command without it."""
+    from aifix.supervise.supervisor import NO_ROOM
+
+    turn = become(command) if isinstance(error, MemoryError) or error.errno in NO_ROOM else None
+    if turn is not None:
+        note(f"there is no room to supervise this run ({why_not(error)}); it runs without aifix")
+        turn()
+    note(why_not(error) if isinstance(error, MemoryError) else f"{error.filename or file or 'a file'} cannot be written: {error.strerror or error}")
+    raise SystemExit(2)
+
+
+def conclude(outcome: Outcome, form: str, tell: Callable[[], None]) -> NoReturn:
+    """Say how the run ended, and end as the command ended, whatever goes wrong in the saying.
+
+    Args:
+        outcome: how it ended.
+        form: how to report.
+        tell: says it.
+
+    """
+    try:
+        if not outcome.kept:
+            tell()
+        elif afresh(outcome.kept, ["diagnose", "--format", form, "-"], "output" if diverts(form) else "error") is None:
+            note(f"the run ended with {outcome.status}; {why_not(ReplacedError())}")
+    except Exception as error:  # noqa: BLE001 - a wrapper ends as the command ended
+        note(f"the run ended with {outcome.status}; more cannot be said: {why_not(error)}")
+    leave(outcome.status)
 
 
 def leave(status: int) -> NoReturn:

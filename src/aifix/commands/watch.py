@@ -22,10 +22,7 @@ if TYPE_CHECKING:
 @supervised.STALL
 @supervised.reporting("Say nothing of a run that ended well without an alarm.")
 @supervised.remembering
-@click.pass_context
 def watch(
-    context: click.Context,
-    /,
     command: tuple[str, ...],
     *,
     budget: float,
@@ -47,13 +44,22 @@ def watch(
 
     keeps = remember.Supervised(command, {"history": history, "kb": kb, "quiet": quiet, "format": form, "python": given["python"]})
     try:
-        watched = session.watch(command, budget=budget / 100, divert=supervised.diverts(form), memory=keeps.memory, **given)
-    except OSError as error:
-        note(f"{error.filename or given['log']} cannot be written: {error.strerror or error}")
-        context.exit(2)
-    _tell(watched, {"format": form, "quiet": quiet, "verbose": verbose, "colour": colour})
-    keeps.ended(watched.outcome)
-    supervised.leave(watched.outcome.status)
+        watched = session.watch(
+            command,
+            budget=budget / 100,
+            divert=supervised.diverts(form),
+            memory=keeps.memory,
+            unsupervised=supervised.become(command),
+            **given,
+        )
+    except (OSError, MemoryError) as error:
+        supervised.not_begun(error, given["log"], command)
+
+    def tell() -> None:
+        _tell(watched, {"format": form, "quiet": quiet, "verbose": verbose, "colour": colour})
+        keeps.ended(watched.outcome)
+
+    supervised.conclude(watched.outcome, form, tell)
 
 
 def _tell(watched: Watched, options: dict[str, object]) -> None:
@@ -82,6 +88,8 @@ def _tell(watched: Watched, options: dict[str, object]) -> None:
 
 def _measured(watched: Watched) -> str:
     """Say how much was seen, and what that cost."""
+    if watched.hindered:
+        return f"nothing was watched: {watched.hindered}"
     if watched.broken:
         return f"the watching ended early, which is a fault of aifix: {watched.broken}"
     if not watched.reached:

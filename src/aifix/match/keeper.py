@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 WHOLE = 4 << 20
 """Bytes up to which the whole input is kept."""
+WHOLE_LINES = 200_000
+"""Likewise lines: a diagnosis takes some ten microseconds for each, be it empty."""
 PAGE = 64 << 10
 """Bytes of a page, before it is rounded to a line end."""
 READ = 256 << 10
@@ -67,7 +69,7 @@ class Keeper:
         """Where the next page begins in the buffer: what stands before was in the page before, and is only searched again."""
         self._find: Hits | None = None
         self._paging = False
-        self._whole = 0
+        self._whole = self._whole_lines = 0
         self._pages: list[tuple[bytes, int]] = []
         self._hit = False
         self._line = 1
@@ -160,7 +162,8 @@ class Keeper:
             return
         self._pages += [(bytes(view[ends[page - 1] : ends[page]]), hits.get(page, 0)) for page in range(1, len(ends))]
         self._whole += last - begin
-        if self._whole > WHOLE:
+        self._whole_lines += lines
+        if self._whole > WHOLE or self._whole_lines > WHOLE_LINES:
             self._begin_paging()
 
     def _hit_of_wide(self, page: bytes) -> int:

@@ -38,7 +38,11 @@ def passive(asked: Sequence[tuple[Probe, Case]], limit: float = PASSIVE_LIMIT, f
     answers: queue.SimpleQueue[tuple[int, Finding]] = queue.SimpleQueue()
     deadline = time.monotonic() + limit
     for index, (probe, case) in enumerate(asked):
-        threading.Thread(target=_answer, args=(index, probe, case, answers), daemon=True, name=f"probe {probe.id}").start()
+        thread = threading.Thread(target=_answer, args=(index, probe, case, answers), daemon=True, name=f"probe {probe.id}")
+        try:
+            thread.start()
+        except RuntimeError:  # a limit of processes, or of memory
+            answers.put((index, not_run("no thread can be started here")))
     if follower is not None:
         follower.began([probe.id for probe, _ in asked])
     found: dict[int, Finding] = {}

@@ -56,10 +56,13 @@ def _folder(override: str, windows: tuple[str, ...], mac: str, xdg: tuple[str, s
     if given:
         return given
     if sys.platform == "win32":
-        return os.path.join(os.environ.get(windows[0]) or os.path.expanduser("~"), *windows[1:])  # noqa: PTH111, PTH118
-    if sys.platform == "darwin":
-        return os.path.expanduser("~/Library/" + mac)  # noqa: PTH111
-    return os.path.join(os.environ.get(xdg[0]) or os.path.expanduser(xdg[1]), "aifix")  # noqa: PTH111, PTH118
+        found = os.path.join(os.environ.get(windows[0]) or os.path.expanduser("~"), *windows[1:])  # noqa: PTH111, PTH118
+    elif sys.platform == "darwin":
+        found = os.path.expanduser("~/Library/" + mac)  # noqa: PTH111
+    else:
+        found = os.path.join(os.environ.get(xdg[0]) or os.path.expanduser(xdg[1]), "aifix")  # noqa: PTH111, PTH118
+    # a user whom the system does not know, without HOME: nothing can be kept, and no folder is to be called "~"
+    return os.path.join(os.devnull, "no home folder") if found.startswith("~") else found  # noqa: PTH118
 
 
 def history_file(given: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import signal
 import subprocess
@@ -36,6 +37,8 @@ MERCY = 10.0
 SETTLED = 0.2
 KILL = 255
 """Posted like a signal: the stall was described, end the run."""
+THREADS = 4
+"""That an attempt needs at most: one for each output, one for the keys, one that waits."""
 _TERMINAL = sys.platform != "win32"
 
 
@@ -76,6 +79,7 @@ class Attempt:
             OSError: the command cannot be started.
 
         """
+        _need_threads(THREADS)
         kills = processes.out_of_memory_kills()
         self._ways = ways.open_carriers(divert=self._plan.divert)
         self._tape.alone = len(self._ways.listed) == 1
@@ -259,7 +263,12 @@ class Attempt:
         self._told = last
         self._ended.stalls += 1
         self._describing = threading.Thread(target=self._describe, args=(last,), name="aifix-stall", daemon=True)
-        self._describing.start()
+        try:
+            self._describing.start()
+        except RuntimeError:  # no thread is left: the stall goes undescribed, the run goes on
+            self._describing = None
+            if self._plan.kill_stalled:
+                self._arriving.post(KILL)
 
     def _describe(self, last: float) -> None:
         """Describe the stall, beside the copying: signals and output go on meanwhile."""
@@ -318,6 +327,28 @@ class Attempt:
                     start_new_session=True,
                     check=False,
                 )
+
+
+def _need_threads(count: int) -> None:
+    """Start as many threads as will be needed, and end them.
+
+    Raises:
+        BlockingIOError: the limit of processes or of memory leaves no room for them; better now than beside a running child.
+
+    """
+    over = threading.Event()
+    started: list[threading.Thread] = []
+    try:
+        for _ in range(count):
+            thread = threading.Thread(target=over.wait, daemon=True)
+            thread.start()
+            started.append(thread)
+    except RuntimeError as error:
+        raise BlockingIOError(errno.EAGAIN, "no thread can be started") from error
+    finally:
+        over.set()
+        for thread in started:
+            thread.join()
 
 
 def signal_marked(token: str, number: int, *, without: int = 0) -> int:

@@ -5,6 +5,7 @@ One thread for each output: an output whose reader is slow must not hold up the 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import select
 import sys
@@ -12,6 +13,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
+from aifix import room
 from aifix.supervise.carriers import widen
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from aifix.supervise.carriers import Carrier
 
 READ = 256 << 10
+LEAST = 4 << 10
 FULL = 64 << 10
 """A read that gets as many bytes has met a fast producer."""
 HELD = 64 << 10
@@ -61,6 +64,8 @@ class Tape:
         self._complain = complain
         self._lock = threading.Lock()
         self._held: dict[int, bytes] = {}
+        self.deaf = _is_cramped()
+        """Whether nothing more can be kept of this attempt."""
         self.keeper = self._fresh()
         self.before = 0
         """Lines of earlier attempts in the log file."""
@@ -76,20 +81,21 @@ class Tape:
         self.flush()
         self.before += self.keeper.lines()
         self.keeper = self._fresh()
+        self.deaf = _is_cramped()
         self.last = time.monotonic()
 
-    def take(self, target: int, data: memoryview, room: bytearray | bytes) -> None:
-        """Take what was passed on; `room` holds the same bytes, from its start."""
+    def take(self, target: int, data: memoryview, holder: bytearray | bytes) -> None:
+        """Take what was passed on; `holder` holds the same bytes, from its start."""
         size = len(data)
         self.last = time.monotonic()
-        self.open_line[target] = room[size - 1] != 10
+        self.open_line[target] = holder[size - 1] != 10
         with self._lock:
             if self.alone:
                 self._put(data)
                 return
             # lines of two outputs must not be cut into each other where a read happened to end
-            cut = room.rfind(b"\n", 0, size) + 1
-            cut = room.rfind(b"\r", cut, size) + 1 or cut
+            cut = holder.rfind(b"\n", 0, size) + 1
+            cut = holder.rfind(b"\r", cut, size) + 1 or cut
             held = self._held.pop(target, b"")
             if cut:
                 if held:
@@ -107,12 +113,24 @@ class Tape:
         if self._log is not None and not write_all(self._log, data):
             self._log = None
             self._complain("the log file takes no more (is the disk full?); the run goes on without it")
+        if self.deaf:
+            return
+        try:
+            self._keep(data)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the output goes on
+            self.deaf = True
+            with contextlib.suppress(Exception):  # without memory not even this can be said
+                from aifix.pipe import why_not
+
+                self._complain(f"the output is no longer kept for a diagnosis: {why_not(error)}")
+
+    def _keep(self, data: memoryview) -> None:
         keeper = self.keeper
         at = 0
         while at < len(data):
-            room = keeper.room()
-            part = data[at : at + len(room)]
-            room[: len(part)] = part
+            place = keeper.room()
+            part = data[at : at + len(place)]
+            place[: len(part)] = part
             keeper.took(len(part))
             at += len(part)
 
@@ -122,6 +140,12 @@ class Tape:
             for held in self._held.values():
                 self._put(memoryview(held))
             self._held.clear()
+
+
+def _is_cramped() -> bool:
+    """Tell whether a limit of memory leaves too little to look at the output."""
+    found = room.left()
+    return found is not None and found < room.BESIDE_THREADS
 
 
 class Copy(threading.Thread):
@@ -148,8 +172,8 @@ class Copy(threading.Thread):
     def _copy(self) -> None:
         carrier, tape = self.carrier, self._tape
         source, target = carrier.source, carrier.target
-        room = bytearray(READ)
-        view = memoryview(room)
+        holder = _holder()
+        view = memoryview(holder)
         wait = _waiter(source, self._stop_at)
         passing = _is_open(target)
         wide = True
@@ -167,10 +191,11 @@ class Copy(threading.Thread):
                 if not passing and not carrier.pty:
                     self.broken = True
                     os.close(source)  # so that the child meets the closed pipe as it would without us
-            if carrier.translated:
-                carry = self._translated(carry, bytes(view[:count]))
-            else:
-                tape.take(target, view[:count], room)
+            with contextlib.suppress(MemoryError):  # what cannot be remembered has passed all the same
+                if carrier.translated:
+                    carry = self._translated(carry, bytes(view[:count]))
+                else:
+                    tape.take(target, view[:count], holder)
             if self.broken:
                 break
             if wide and count >= FULL:
@@ -203,6 +228,14 @@ def _waiter(source: int, stop: int) -> Callable[[], bool]:
         return all(descriptor != stop for descriptor, _ in poll())
 
     return wait
+
+
+def _holder() -> bytearray:
+    """Give the place for one read; a small one where memory is short."""
+    try:
+        return bytearray(READ)
+    except MemoryError:
+        return bytearray(LEAST)
 
 
 def _into(source: int, view: memoryview) -> int:

@@ -40,6 +40,8 @@ class Plan:
     """The history of incidents, which the reports take into account."""
     restarting: Callable[[Failure], None] | None = None
     """Is told of a failed attempt before the next one is waited for."""
+    unsupervised: Callable[[], None] | None = None
+    """Runs the command without us, where there is no room to supervise it (no process, thread or descriptor is left)."""
 
 
 @dataclass(frozen=True)
@@ -85,3 +87,5 @@ class Outcome:
     """The failed attempts themselves."""
     producers: Sequence[Producer] = ()
     """The processes that were seen of the last attempt."""
+    kept: list[tuple[int, bytes]] = field(default_factory=list)
+    """Of a failed run's output, where aifix was replaced meanwhile and this version cannot diagnose it: what was kept of it."""

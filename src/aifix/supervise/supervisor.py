@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import signal
@@ -10,6 +11,9 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from aifix.model import Report
+from aifix.pipe import replaced, why_not
+from aifix.show.safe import sanitise
 from aifix.supervise import retry as policy
 from aifix.supervise.arriving import ENDING, Arriving
 from aifix.supervise.attempt import MERCY, Attempt, Ended, signal_marked
@@ -22,9 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from aifix.kb.memory import Memory
-    from aifix.model import Report
 
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
+NO_ROOM = frozenset({errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE})
+"""What the system says where a limit of processes, memory or descriptors is reached."""
 
 
 def run(
@@ -44,6 +49,7 @@ def run(
     say: Callable[[str], None] | None = None,
     memory: Memory | None = None,
     restarting: Callable[[Failure], None] | None = None,
+    unsupervised: Callable[[], None] | None = None,
 ) -> Outcome:
     """Run a command with its output passed through, and diagnose it when it fails.
 
@@ -65,6 +71,7 @@ def run(
         say: takes what the supervisor has to say; by default it goes to standard error.
         memory: the history of incidents, which the reports take into account; none by default, and nothing is written to it here.
         restarting: is told of each failed attempt that is followed by another, before it waits.
+        unsupervised: runs the command without us where no process, thread or descriptor is left to supervise it; else it is not started then.
 
     Raises:
         OSError: the log file cannot be written.
@@ -88,6 +95,7 @@ def run(
         divert=divert,
         memory=memory,
         restarting=restarting,
+        unsupervised=unsupervised,
     )
     return Supervisor(plan, say).run()
 
@@ -109,7 +117,13 @@ class Supervisor:
         log = os.open(self.plan.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), 0o666) if self.plan.log else None
         try:
             self._tape = Tape(log, self.say)
-            with Arriving() as arriving:
+            try:
+                arriving = Arriving()
+            except OSError as error:
+                return Outcome(self._not_started(error))
+            if self._tape.deaf:
+                self.say("a limit of memory (ulimit -v) leaves too little to look at the output; it passes all the same")
+            with arriving:
                 return self._run(arriving)
         finally:
             if log is not None:
@@ -164,11 +178,14 @@ class Supervisor:
         outcome.peak_memory = max(outcome.peak_memory, ended.peak_memory)
 
     def _healthy(self) -> Report:
-        from aifix.model import Report
-
         return Report(source=self.plan.log or "-", failed=False)
 
     def _judge(self, outcome: Outcome, ended: Ended) -> Report:
+        if self._tape.deaf:
+            return self._undiagnosed()
+        if replaced():
+            outcome.kept = self._tape.keeper.blocks()
+            return self._undiagnosed()
         from aifix.supervise.ending import judge
 
         probing = None
@@ -189,10 +206,11 @@ class Supervisor:
                 memory=self.plan.memory,
             )
         except Exception as error:  # noqa: BLE001 - whatever is wrong with aifix, the run ends as its child ended
-            from aifix.model import Report
+            self.say(f"the diagnosis failed: {why_not(error)}")
+            return self._undiagnosed()
 
-            self.say(f"the diagnosis failed, which is a fault of aifix: {type(error).__name__}: {error}")
-            return Report(source=self.plan.log or "-", failed=True)
+    def _undiagnosed(self) -> Report:
+        return Report(source=self.plan.log or "-", failed=True)
 
     # ------------------------------------------------------------ again
 
@@ -266,6 +284,9 @@ class Supervisor:
 
     def _not_started(self, error: OSError) -> int:
         name = self.plan.command[0]
+        if error.errno in NO_ROOM and self.plan.unsupervised is not None:
+            self.say(f"there is no room to supervise this run ({error.strerror or error}); it runs without aifix")
+            self.plan.unsupervised()
         if isinstance(error, FileNotFoundError):
             self.say(f"{name}: command not found" if "/" not in name else f"{name}: no such file (or the interpreter in its first line is missing)")
             return NOT_FOUND
@@ -282,8 +303,6 @@ class Supervisor:
 
     def say_lines(self, lines: list[str]) -> None:
         """Say lines on standard error, below the child's own and never within one of them."""
-        from aifix.show.safe import sanitise
-
         text = "\n".join(sanitise(line) for line in lines)
         if self._say_to is not None:
             self._say_to(text)

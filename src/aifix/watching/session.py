@@ -36,6 +36,8 @@ class Watched:
     """Whether a Python of the run let itself be watched."""
     broken: str = ""
     """What went wrong inside, where something did."""
+    hindered: str = ""
+    """Why it could not be watched at all."""
 
 
 def watch(
@@ -51,20 +53,27 @@ def watch(
         options: those of `supervise.run`.
 
     Raises:
-        OSError: the log cannot be written, or there is no room for what the program tells.
+        OSError: the log cannot be written.
 
     """
     from aifix.supervise.plan import Plan
     from aifix.supervise.supervisor import Supervisor
 
-    folder = tempfile.mkdtemp(prefix="aifix-watch-")
+    try:
+        folder = tempfile.mkdtemp(prefix="aifix-watch-")
+    except OSError as error:  # the run is worth more than the watching
+        hindered = f"no temporary folder can be made: {error.strerror or error}"
+        return Watched(Supervisor(Plan(tuple(command), environ=environ, **options), say).run(), Collected(), hindered=hindered)
     try:
         inside = injected.inside(os.environ if environ is None else environ, folder, [MODULE])
         if budget:
             inside["AIFIX_WATCH_BUDGET"] = str(budget)
         supervisor = Supervisor(Plan(tuple(command), environ=inside, **options), say)
         listening = _Listening(folder, supervisor.say_lines)
-        listening.start()
+        try:
+            listening.start()
+        except RuntimeError:
+            return Watched(supervisor.run(), Collected(), hindered="no thread can be started")
         try:
             outcome = supervisor.run()
         finally:
