@@ -90,7 +90,11 @@ def unknown_name(what: str, name: str, known: Iterable[str], listing: str) -> No
 
 
 def note(message: str) -> None:
-    """Write one line to standard error; a closed one is no reason to fail."""
+    """Write one line to standard error, whatever stands in it; a closed one is no reason to fail."""
+    if not message.isprintable():  # the name of a file may hold escapes
+        from aifix.show.safe import sanitise
+
+        message = sanitise(message.replace("\n", " "))
     try:
         sys.stderr.write(f"aifix: {message}\n")
         sys.stderr.flush()

@@ -16,6 +16,7 @@ from aifix.rulebase import base as rulebase
 from aifix.rulebase import compile as compiler
 from aifix.rulebase import paths
 from aifix.show.layout import counted
+from aifix.show.safe import sanitise, sanitise_block
 
 if TYPE_CHECKING:
     from aifix.model import Document
@@ -55,7 +56,7 @@ def list_rules(family: str) -> None:
         if rule_id.startswith(family):
             rule = base[rule_id]
             mark = "" if rule.origin == "built-in" else f"  ({rule.origin})"
-            click.echo(f"{rule_id:34} {templates.bare(rule.title)}{mark}")
+            click.echo(sanitise(f"{rule_id:34} {templates.bare(rule.title)}{mark}"))
 
 
 @rules.command()
@@ -66,7 +67,7 @@ def show(context: click.Context, rule_id: str) -> None:
     loaded, _ = _all()
     for item in loaded:
         if item.rule.id == rule_id:
-            click.echo(Path(item.file).read_text("utf-8"), nl=False)
+            click.echo(sanitise_block(Path(item.file).read_text("utf-8")), nl=False)
             for name, title in articles.background(rule_id):
                 click.echo(f"# read: aifix kb show {name}    ({' '.join(title.split())})")
             return
@@ -98,7 +99,7 @@ def lint(context: click.Context, files: tuple[Path, ...]) -> None:
 
         problems += check.lint(articles.folder(), known)
     for problem in problems:
-        click.echo(problem)
+        click.echo(sanitise(str(problem)))
     click.echo(f"{counted(len(chosen), 'rule')}, {counted(len(problems), 'problem')}")
     context.exit(1 if problems else 0)
 
@@ -118,9 +119,9 @@ def test(context: click.Context, ids: tuple[str, ...]) -> None:
         context.exit(2)
     found = 0
     for problem in problems:
-        click.echo(problem)
+        click.echo(sanitise(str(problem)))
     for failure in failures(chosen, _whole(loaded)):
-        click.echo(failure)
+        click.echo(sanitise(str(failure)))
         found += 1
     examples = sum(len(item.examples) + len(item.counterexamples) for item in chosen)
     click.echo(f"{counted(len(chosen), 'rule')}, {examples} examples, {found} wrong, {time.monotonic() - started:.1f} s")
