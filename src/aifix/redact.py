@@ -20,7 +20,7 @@ _EDGE = r"(?<![A-Za-z0-9_])"
 _NAMED = (
     r"(?:[A-Za-z0-9_.-]*(?:pass(?:word|wd|phrase)|secret(?:[_-]?(?:access[_-]?)?key)?|api[_-]?(?:key|token)|access[_-]?(?:key|token)"
     r"|auth[_-]?(?:key|token)|(?:account|private|signing|encryption|storage|shared[_-]?access|license|session|refresh|bearer|client)[_-]?(?:key|token|secret)"
-    r"|credentials?|connection[_-]?string)|pwd|[A-Z][A-Z0-9_]*_(?:TOKEN|PAT|PASS|PWD|KEY)|(?:hf|hub|use_auth|gh|github|gitlab|wandb|slack|bot)[_-]?(?:token|key))"
+    r"|credentials?|connection[_-]?string|subscription[_-]?key|identity[_-]?token|security[_-]?token)|pwd|[A-Z][A-Z0-9_]*_(?:TOKEN|PAT|PASS|PWD|KEY)|(?:hf|hub|use_auth|gh|github|gitlab|wandb|slack|bot)[_-]?(?:token|key))"
 )
 _VALUE = r"(?:\"(?P<{0}q>[^\"\n]{{4,400}})\"|'(?P<{0}s>[^'\n]{{4,400}})'|(?P<{0}v>[^\s\"',;&)}}\]]{{4,400}}))"
 
@@ -51,27 +51,42 @@ _KINDS: tuple[tuple[str, re.Pattern[str], tuple[str, ...]], ...] = (
     ("webhook", lazy_re(r"https://(?:discord(?:app)?\.com/api/webhooks|[\w.-]+\.webhook\.office\.com/webhookb2)/(?P<value>[\w./@+-]{20,})"), ("webhook",)),  # noqa: E501
     ("PyPI token", lazy_re(_EDGE + r"pypi-[A-Za-z0-9_-]{50,}"), ("pypi-",)),
     ("npm token", lazy_re(_EDGE + r"npm_[A-Za-z0-9]{36}|_authToken=(?P<value>[^\s\"']{8,})"), ("npm_", "_authToken")),
-    ("service key", lazy_re(_EDGE + r"(?:[sr]k_(?:live|test)_[A-Za-z0-9]{20,}|r8_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{40,}|nvapi-[A-Za-z0-9_-]{40,}|dckr_pat_[A-Za-z0-9_-]{20,}|dop_v1_[0-9a-f]{60,}|SG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{30,}|pplx-[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{60,}|lsv2_[a-z]{2}_[A-Za-z0-9_]{30,}|dapi[0-9a-f]{32})"),  # noqa: E501
-     ("k_", "r8_", "nvapi-", "dckr_pat_", "dop_v1_", "SG.", "pplx-", "xai-", "lsv2_", "dapi")),
-    ("JWT", lazy_re(_EDGE + r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{0,}"), ("eyJ",)),
+    ("service key", lazy_re(_EDGE + r"(?:[sr]k_(?:live|test)_[A-Za-z0-9]{20,}|r8_[A-Za-z0-9]{30,}|gsk_[A-Za-z0-9]{40,}|nvapi-[A-Za-z0-9_-]{40,}|dckr_pat_[A-Za-z0-9_-]{20,}|do[opr]_v1_[0-9a-f]{60,}|SG\.[A-Za-z0-9_-]{20,}\.[A-Za-z0-9_-]{30,}|pplx-[A-Za-z0-9]{40,}|xai-[A-Za-z0-9]{60,}|lsv2_[a-z]{2}_[A-Za-z0-9_]{30,}|dapi[0-9a-f]{32}|KGAT_[0-9a-f]{32}|tgp_v1_[A-Za-z0-9_-]{30,}|hv[sbr]\.[A-Za-z0-9_-]{24,}|lin_api_[A-Za-z0-9]{30,}|(?:ntn|secret)_[A-Za-z0-9]{40,}|figd_[A-Za-z0-9_-]{30,}|AGE-SECRET-KEY-1[0-9A-Z]{50,})"),  # noqa: E501
+     ("k_", "r8_", "nvapi-", "dckr_pat_", "_v1_", "SG.", "pplx-", "xai-", "lsv2_", "dapi", "KGAT_", "hvs.", "hvb.", "hvr.", "lin_api_", "ntn_", "secret_", "figd_", "AGE-")),  # noqa: E501
+    ("JWT", lazy_re(_EDGE + r"eyJ[A-Za-z0-9_-]{8,}\.(?:eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{0,}|[A-Za-z0-9_-]{0,}(?:\.[A-Za-z0-9_-]{8,}){3})"), ("eyJ",)),  # noqa: E501
+    ("API token", lazy_re(_EDGE + r"eyJhcGlf[A-Za-z0-9+/_-]{40,}={0,2}"), ("eyJhcGlf",)),  # Neptune's: JSON in base64, `{"api_…`
+    ("registry password", lazy_re(r"[\"'](?:auth|identitytoken|registrytoken)[\"']\s*:\s*[\"'](?P<value>[A-Za-z0-9+/_.=-]{16,})[\"']"), ("auth", "token")),  # noqa: E501
+    ("registry password", lazy_re(r"(?:^|[\s/:])_(?:auth|password)\s*=\s*[\"']?(?P<value>[^\s\"']{8,})"), ("_auth", "_password")),
+    ("kubeconfig", lazy_re(r"\bclient-(?:key|certificate)-data[\"']?\s*:\s*[\"']?(?P<value>[A-Za-z0-9+/=]{40,})"), ("client-",)),
+    # a line that says no more than `token: …`, as files of settings do; in a sentence the word stands for what a model reads
+    ("secret", lazy_re(r"(?m)^[ \t-]*[\"']?token[\"']?[ \t]*[:=][ \t]*[\"']?(?P<value>[A-Za-z0-9._~+/=-]{20,})[\"']?,?[ \t]*$"), ("token",)),
+    ("secret", lazy_re(r"(?:^|[\s\"'])--?token[= ][\"']?(?P<value>[^\s\"']{12,})"), ("-token",)),
+    ("Telegram token", lazy_re(r"(?<![0-9])[0-9]{8,10}:AA[A-Za-z0-9_-]{32,34}(?![A-Za-z0-9_-])"), (":AA",)),
+    ("Kaggle key", lazy_re(r"[\"']username[\"']\s*:\s*[\"'][^\"'\n]{1,60}[\"']\s*,\s*[\"']key[\"']\s*:\s*[\"'](?P<value>[0-9a-f]{32})[\"']"), ("username",)),  # noqa: E501
+    ("package index token", lazy_re(r"/t/(?P<value>[a-z]{2}-[0-9A-Za-z-]{8,})/"), ("/t/",)),
+    ("package index token", lazy_re(r"\bhttps?://(?P<value>(?=[A-Za-z0-9_-]{0,40}\d)[A-Za-z0-9_-]{20,200})@(?=[\w.-])"), ("://",)),
+    ("token id", lazy_re(r"\bMODAL_TOKEN_ID\s*[=:]\s*(?P<value>ak-[A-Za-z0-9]{16,})"), ("MODAL_",)),
     ("authorization", lazy_re(r"(?i)\b(?:Proxy-)?Authorization[\"']?\s*[:=]\s*[\"']?(?:(?:Bearer|Basic|Token|Digest|ApiKey)\s+)?(?P<value>[A-Za-z0-9._~+/=-]{8,})"), ("uthorization", "UTHORIZATION")),  # noqa: E501
     ("authorization", lazy_re(r"(?i)\bBearer\s+(?P<value>[A-Za-z0-9._~+/=-]{16,})"), ("earer", "EARER")),
     ("cookie", lazy_re(r"(?i)\b(?:Set-)?Cookie[\"']?:\s*[\"']?(?P<value>[^\s=;]+=[^\n\"']{8,})"), ("ookie", "OOKIE")),
-    ("password", lazy_re(r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,100}:(?P<value>[^\s/@\"'<>]{1,200})@(?=[\w\[.-])"), ("://",)),
+    ("password", lazy_re(r"\b[a-zA-Z][a-zA-Z0-9+.-]{1,20}://[^\s/:@\"'<>]{0,100}:(?P<value>[^\s/@\"'<>]{1,200}(?:@[^\s/@\"'<>:]{1,100}:[^\s/@\"'<>]{1,100})?)@(?=[\w\[.-])"), ("://",)),  # noqa: E501
     ("password", lazy_re(r"\bmachine \S+ login \S+ password (?P<value>\S+)"), ("machine ",)),
     ("password", lazy_re(r"(?:^|[\s\"'])(?:mysql|mysqldump|mariadb|sshpass)\b[^\n]{0,80}? -p(?P<value>[^\s\"']{4,})"), (" -p",)),
     ("password", lazy_re(r"(?:^|\s)curl\b[^\n]{0,200}? (?:-u|--user)[ =][\"']?[^\s:\"']{1,100}:(?P<value>[^\s\"']{3,})"), ("curl",)),
     (
         "secret",
         lazy_re(rf"(?<![A-Za-z0-9_-])(?:--?)?(?i:{_NAMED})[\"']?(?:\s*(?:=|:(?!/)|=>|:=)\s*|(?<=[A-Za-z\"'])\s+(?<=[a-zA-Z\"']\s)(?=\S*\d)){_VALUE.format('value')}"),
-        ("ass", "ASS", "ecret", "ECRET", "oken", "OKEN", "key", "KEY", "Key", "pwd", "PWD", "redential", "REDENTIAL", "tring", "STRING", "PAT"),
+        ("ass", "ASS", "ecret", "ECRET", "oken", "OKEN", "key", "KEY", "Key", "pwd", "PWD", "Pwd", "redential", "REDENTIAL", "tring", "STRING", "PAT"),  # noqa: E501
     ),
     ("e-mail address", lazy_re(r"(?<![\w.+/:@-])[A-Za-z0-9][A-Za-z0-9._%+-]{0,63}@(?:[A-Za-z0-9-]{1,63}\.)+(?!(?:py|so|c|h|cu|cpp|git|json|yaml|txt|log)\b)[A-Za-z]{2,18}\b(?!:\S)"), ("@",)),  # noqa: E501
 )  # fmt: skip
 
 _PLAIN_VALUE = lazy_re(
     r"(?i)(?:none|null|nil|true|false|yes|no|unset|empty|missing|required|invalid|expired|undefined|not|is|was|the|for|and|or|str|int|bool|bytes|string|optional.*"
-    r"|<.*|\[.*|\{.*|\(.*|\$.*|%.*|\*+|x{3,}|\.{2,}|-+|_+|redacted|hidden|\d{1,9}(?:\.\d+)?|[\w.]+\(.*|os\.environ.*|getenv.*|/[\w./-]*|~/.*)"
+    r"|<.*|\[.*|\{.*|\(.*|\$.*|%.*|\*+|x{3,}|\.{2,}|-+|_+|redacted|hidden|\d{1,9}(?:\.\d+)?|[\w.]+\(.*"
+    # a line of source, as tracebacks print it: a name that stands for the value
+    r"|[a-z_.]*_?(?:pass(?:word|wd|phrase)?|pwd|secret|token|key|credentials?)(?:type)?|(?:self|cls|args|cfg|config|opts?|options|settings|kwargs|params?)\.[a-z_.]+"
+    r"|os\.environ.*|getenv.*|/[\w./-]*|~/.*)"
 )
 """What stands where a secret could, and is none: placeholders, types, numbers, calls, paths."""
 

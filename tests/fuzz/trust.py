@@ -22,8 +22,21 @@ ROOT = HERE.parents[1]
 PAGE = ROOT / "docs" / "trust.md"
 FIGURES = HERE / "figures.json"
 """The last figures, so that the page can be remade in part (--only)."""
-FAULTS = ("tests/e2e/test_faults.py", "tests/e2e/test_bad_input.py", "tests/e2e/test_pipe.py", "tests/kb")
-HOSTILE = ("tests/rulebase/test_traps.py", "tests/rulebase/test_source.py", "tests/test_unpickle.py", "tests/show/test_safe.py")
+FAULTS = (
+    "tests/e2e/test_faults.py",
+    "tests/e2e/test_limits.py",
+    "tests/e2e/test_replaced.py",
+    "tests/e2e/test_bad_input.py",
+    "tests/e2e/test_pipe.py",
+    "tests/kb",
+)
+HOSTILE = (
+    "tests/rulebase/test_traps.py",
+    "tests/rulebase/test_source.py",
+    "tests/unpickle/test_unpickle.py",
+    "tests/show/test_safe.py",
+    "tests/e2e/test_painting.py",
+)
 
 
 def fuzzing(python: str, seconds: int, names: list[str], found: dict[str, dict[str, float]]) -> dict[str, dict[str, float]]:
@@ -82,7 +95,7 @@ def worst() -> dict[str, float]:
 
 def passing(paths: tuple[str, ...]) -> dict[str, float]:
     """Run tests, and count the cases that hold."""
-    there = [path for path in paths if (ROOT / path).exists()]
+    there = [str(ROOT / path) for path in paths]  # one that has moved is an error, not a smaller figure
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.xml"
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", f"--junitxml={report}", *there]
@@ -141,7 +154,11 @@ def page(figures: dict[str, dict]) -> str:
             ),
         ]
     for name, head, text in (
-        ("faults", "Faults", "A full disk, no home, a closed output, signals, damaged caches and databases, two at once"),
+        (
+            "faults",
+            "Faults",
+            "A full disk, no home, no memory, no process, a closed output, signals, damaged caches and databases, two at once, another version meanwhile",
+        ),
         ("hostile", "Hostile rules and files", "Rule packs, pickles and texts that would execute, read, hang or paint the terminal"),
     ):
         if cases := figures.get(name):
