@@ -18,6 +18,7 @@ from aifix.match.captures import TYPES, UnknownTypeError, expand, parse
         ("bytes", "10.45GiB", round(10.45 * (1 << 30))),
         ("bytes", "-3.17 GiB", round(-3.17 * (1 << 30))),
         ("bytes", "512Mi", 512 << 20),
+        ("bytes", "805,306,368 bytes", 805306368),
         ("bytes", "329. GiB", 329 << 30),
         ("bytes", "4786749440", 4786749440),
         ("seconds", "1800000 ms", 1800.0),

@@ -111,7 +111,7 @@ TYPES: dict[str, CaptureType] = {
     "float": CaptureType(
         r"[-+]?(?:\d+(?:,\d{3})+(?:\.\d+)?|\d+\.?\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|[nN]a[nN]|NAN|[iI]nf(?:inity)?)", parse_float
     ),
-    "bytes": CaptureType(r"-?\d+(?:\.\d*)?\s?(?:[kKMGTPE]i?[bB]?(?:ytes)?|[bB](?:ytes)?)?\b", parse_bytes),
+    "bytes": CaptureType(r"-?\d+(?:,\d{3})*(?:\.\d*)?\s?(?:[kKMGTPE]i?[bB]?(?:ytes)?|[bB](?:ytes)?)?\b", parse_bytes),
     "seconds": CaptureType(
         r"(?:\d+-)?\d+:\d\d(?::\d\d(?:\.\d+)?)?|\d+(?:\.\d+)?\s?(?:milliseconds?|microseconds?|seconds?|secs?|minutes?|mins?|hours?|hrs?|days?|ms|us|ns|s|m|h|d)?\b",
         parse_seconds,

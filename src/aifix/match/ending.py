@@ -15,16 +15,19 @@ AFTER = 2
 """Lines that must follow a failure for the run to have gone on."""
 _WELL = lazy_re(
     r"(?i)\b(?:done|finished|completed?|saved|written|success(?:ful(?:ly)?)?|all (?:checks|tests) passed|best (?:model|epoch|acc)|listening on|"
-    r"serving|ready|100 ?%)(?:\b|\W)|exit(?:ed)? (?:with )?(?:code |status )?0\b"
+    r"serving|ready|100 ?%|\d+ passed)(?:\b|\W)|exit(?:ed)? (?:with )?(?:code |status )?0\b"
 )
 _ILL = lazy_re(r"(?i)error|exception|fail|abort|kill|fatal|traceback|cannot|exit(?:ed)? (?:with )?(?:code |status )?[1-9]")
 _NONE = lazy_re(
     r"(?i)\b(?:without|no|0|zero)(?: any)? (?:errors?|failures?|exceptions?|failed)\b|\b(?:errors?|failures?|failed)[ =:_-]{1,3}(?:0|none)\b"
 )
+_PASSED = lazy_re(r"::\S+.*\b(?:PASSED|XFAIL|XPASS|SKIPPED)\b")
+"""A test that did what it should: its name may speak of errors."""
 _WARNS = lazy_re(r"\bWARN(?:ING)?\b|(?:^|[\s\]\[])W\d{4} \d\d:\d\d")
 _STOPS = lazy_re(r"(?i)shut(?:ting)? ?down|terminat|\bexiting\b|\bstopp(?:ed|ing)\b")
 _AGAIN = lazy_re(
-    r"(?i)\bretr(?:y|ies|ying|ied)\b|try(?:ing)? again|recover|skipp(?:ed|ing)\b|continu(?:e|es|ing)\b|"
+    r"(?i)\bretr(?:y|ies|ying|ied)\b|try(?:ing)? (?:again|another|other|the next|next|port)\b|\bfall(?:s|ing)? back\b|"
+    r"recover|skipp(?:ed|ing)\b|continu(?:e|es|ing)\b|"
     r"reduc(?:ed|ing)|halv(?:ed|ing)|resum(?:e|ed|ing)\b"
 )
 
@@ -37,7 +40,7 @@ def ended_well(document: Document, index: int) -> bool:
         index: the last line that speaks of a failure.
     """
     after = [line.text for line in document.lines[index + 1 :] if line.text.strip()]
-    last = [_NONE.sub("", text) for text in after[-END:]]
+    last = [_NONE.sub("", text) for text in after[-END:] if not _PASSED.search(text)]
     return len(after) >= AFTER and any(_WELL.search(text) for text in last) and not any(_ILL.search(text) for text in last)
 
 
@@ -49,7 +52,7 @@ def went_on(document: Document, index: int) -> bool:
         index: a line that was logged as a warning.
     """
     after = [line for line in document.lines[index + 1 :] if line.text.strip() and not logged_as_warning(line)]
-    last = [_NONE.sub("", line.text) for line in after[-END:]]
+    last = [_NONE.sub("", line.text) for line in after[-END:] if not _PASSED.search(line.text)]
     return len(after) >= AFTER and not any(_ILL.search(text) or _STOPS.search(text) for text in last)
 
 
