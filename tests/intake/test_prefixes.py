@@ -75,6 +75,7 @@ ALONE = [
     ("ERROR 06-28 06:11:45 worker_base.py:145] boom", "boom", None),
     ("ERROR:root:boom", "boom", None),
     ("WARNING:torch.distributed.elastic.multiprocessing.api:boom", "boom", None),
+    ("WARNING  store:store.py:41 boom", "boom", None),
     ("#12 2.465 npm ERR! code ERESOLVE", "npm ERR! code ERESOLVE", None),
     ("  │ exit code: 1", "exit code: 1", None),
     ("  ╰─> [6 lines of output]", "[6 lines of output]", None),

@@ -235,6 +235,17 @@ def test_a_failure_that_was_tried_again_in_a_run_that_ends_well_is_a_hint() -> N
     assert [hint.id for hint in report.hints] == ["cuda.oom"]
 
 
+@pytest.mark.parametrize("last", ["6 passed in 12.41s", "tests/a.py::test_errors_are_logged PASSED", "saved out/last.pt"])
+def test_what_a_test_run_logs_as_a_warning_and_passes_is_a_hint(last: str) -> None:
+    log = f"""
+tests/a.py::test_one PASSED [ 33%]
+WARNING  store:store.py:41 CUDA out of memory. Tried to allocate 1.00 GiB; trying another size
+tests/a.py::test_errors PASSED [ 66%]
+{last}
+"""
+    assert not diagnose(log, OOM).failed
+
+
 def test_the_same_failure_counts_when_the_run_does_not_end_well() -> None:
     assert diagnose(RETRIED + "Aborted (core dumped)\n", OOM).diagnoses[0].id == "cuda.oom"
     assert diagnose("\n".join(RETRIED.splitlines()[:5]), OOM).diagnoses[0].id == "cuda.oom"

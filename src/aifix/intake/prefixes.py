@@ -72,6 +72,7 @@ _LETTER = lazy_re(
     r"|kernel:[ ]"
     r"|[IWEF]\d{4}[ ]\d\d:\d\d:\d\d\.\d{1,9}[ ]+\d+[ ](?=\S)"  # glog: the location stays
     rf"|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[A-Za-z_][\w.\-]{{0,120}}:(?![ ]*\d+\b)"  # logging.basicConfig
+    rf"|{_LEVEL}[ ]{{1,4}}[A-Za-z_][\w.\-]{{0,120}}:[\w.\-/]{{1,120}}\.py:\d+[ ](?=\S)"  # pytest's live log
     rf"|{_LEVEL}[ ]\d\d-\d\d[ ]\d\d:\d\d:\d\d(?:\.\d+)?[ ](?:\[[^\]\s]{{1,120}}:\d+\]|[\w./\-]{{1,120}}:\d+\])(?:[ ]|$)"  # vLLM
     rf"|{_LEVEL}[ ]{_STAMP}[ ]"
     r"|(?:[A-Za-z][\w.]*-)+\d+[ ]*\|(?:[ ]|$)"  # docker compose
