@@ -18,7 +18,7 @@ _LEVEL = r"(?:DEBUG|INFO|WARNING|WARN|ERROR|CRITICAL|FATAL|SUCCESS|TRACE|NOTICE)
 _CLOCK = r"\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9}|-\d{6})?)?"
 _DATE = r"(?:\d{4}[-/.]\d\d?[-/.]\d\d?|\d\d?[-/.]\d\d?[-/.](?:\d{4}|\d\d)|\d\d?/\d\d?|\d{2}-\d{2})"
 _ZONE = r"(?:Z|[ ]?[+-]\d\d:?\d\d|[ ](?:UTC|GMT|[CEMP][DES]T|CEST))?"
-_STAMP = rf"(?:{_DATE}[T _]{_CLOCK}{_ZONE}|\d\d:\d\d:\d\d(?:[.,]\d{{1,9}}|-\d{{6}})?)"
+_STAMP = rf"(?:{_DATE}[T _]{_CLOCK}{_ZONE}|\d{{4}}-\d\d-\d\d:\d\d:\d\d:\d\d(?:,\d{{3}})?|\d\d:\d\d:\d\d(?:[.,]\d{{1,9}}|-\d{{6}})?)"
 
 # How far a claim about the rank is to be believed when several stand in one line.
 _TASK, _LOCAL, _GLOBAL = 1, 2, 3
@@ -31,7 +31,7 @@ _AFTER_STAMP = (
     rf"|[ ]\[{_LEVEL}\][ ]\[[^\]\s]{{1,120}}:\d+(?::[^\]\s]{{1,80}})?\][ ]"  # DeepSpeed
     rf"|[ \t]{_LEVEL}[ ][\w./\\-]{{1,80}}\.\w{{1,4}}:\d+[ ]--[ ]"  # Ray
     rf"|[ ][\w.\-]{{1,80}}[ ]{_LEVEL}:[ ]"  # maskrcnn: name INFO: text
-    rf"|[ ]{_LEVEL}[ ]+(?=\S)(?!-{{3}}|\d\d-\d\d[ ]|[\w.]+:[\w.]+:\d)"
+    rf"|[ ]{_LEVEL}[ ]+(?=\S)(?!-{{3}}|=[ ]|\d\d-\d\d[ ]|[\w.]+:[\w.]+:\d)"
     rf"|:[ ]"  # TensorFlow: date: I file.cc:12] text
     rf"|[ ]"
     rf"|$)"

@@ -30,7 +30,9 @@ _NOT_PASSED = lazy_re(
 _COMMIT = lazy_re(r"[*|\\/ ]{0,12}\b([0-9a-f]{7,40})\b (?:\([^)]*\) )?\S")
 _TICKET = lazy_re(r"(?:[-*] )?(?:\[?#\d{1,6}\]?|[A-Z]{2,10}-\d{1,6})(?:\t|[ ]{1,}|: )\S")
 _GREP_CODE = lazy_re(r"raise |throw |re\.|[\"'`]|def |#|//|assert|return |match|import |=|\* ")
-_HISTORY = lazy_re(r"\s*(\d{1,6})\*?\s{1,4}(?:\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?\s+)?[a-z.~/][\w./~-]*(?:\s|$)")
+_HISTORY = lazy_re(r"\s*(\d{1,6})\*?\s{1,4}(?:\d{4}-\d\d-\d\d \d\d:\d\d(?::\d\d)?\s+)?(?:[A-Z_]\w*=\S*\s+){0,4}[a-z.~/!][\w./~-]*(?:\s|$)")
+# A statistic: how often each message was seen, and its share.
+_TALLY = lazy_re(r"\s*\d[\d,.']*\s+\(?\d{1,3}(?:[.,]\d+)?\s?%\)?\s+\S.*[A-Za-z]{2}|.{4,160}?\S\s{2,}\d[\d,.']*\s+\(?\d{1,3}(?:[.,]\d+)?\s?%\)?$")
 _VERSION_HEAD = lazy_re(r"(?:#{1,4} |\[)?\[?[vV]?\d+\.\d+(?:\.\d+)?\]?(?: .{0,40})?$|#{1,4} (?:Unreleased|\[Unreleased\])")
 _CHANGE_HEAD = lazy_re(r"(?:#{2,4} )?(?:Added|Fixed|Changed|Removed|Deprecated|Security|Bug [Ff]ixes|Features|New|Breaking.*):?$")
 # ---- manuals
@@ -139,6 +141,8 @@ def is_listing(text: Text) -> bool:
         if len(numbers) >= max(6, 0.85 * size) and all(b == a + 1 for a, b in pairwise(numbers)):
             return True
     if _is_green(rows) and text.logged == 0:
+        return True
+    if count_of(_TALLY, rows) >= max(4, 0.5 * size) and text.logged == 0 and text.uttered == 0:
         return True
     versions, changes = count_of(_VERSION_HEAD, rows), count_of(_CHANGE_HEAD, rows)
     if versions >= 1 and versions + changes >= 2 and text.bullets >= max(3, 0.2 * size) and text.uttered + text.logged <= 0.1 * size:

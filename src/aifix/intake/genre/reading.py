@@ -35,6 +35,23 @@ STOPWORDS = words_of(
     "which while who why will with without would you your "
 )
 WORD = lazy_re(r"[A-Za-z][A-Za-z'’-]*")
+# The same for other languages that people write their pages in: German, French, Spanish, Portuguese, Italian, Dutch.
+_STOPWORDS_ELSEWHERE = words_of(
+    "der die das dem den des ein eine einen einem einer und oder aber nicht kein keine ist sind war wird werden wurde hat haben kann können "
+    "muss müssen soll sie er es wir ihr ich man sich mit von vom zu zum zur auf aus bei beim für über unter nach vor wenn dann dass weil "
+    "wie als auch noch schon nur mehr so im am an in um bis durch ihre ihren diese dieser dieses bitte meist "
+    "le la les un une et ou mais ne pas est sont été être avec pour dans sur sous par que qui quoi ce cette ces vous nous il elle "
+    "au aux du si plus votre vos cela comme lorsque "
+    "el los las una y o pero no es son está están ser con para en sobre por cuando lo su sus este esta estos se al del si más hay "
+    "os as uma e mas não são foi com em ao da do na no quando seu sua isso você "
+    "il gli che di è sono con per nel nella non questo questa quando alla della "
+    "het een van met niet is zijn wordt worden naar op te als dat deze dit voor bij uit je jij wij "
+)
+_UNICODE_WORD = lazy_re(r"[^\W\d_]+(?:['’-][^\W\d_]+)*")
+_OTHER_SCRIPT = lazy_re(r"[\u0370-\u03ff\u0400-\u052f\u0590-\u06ff\u0900-\u0dff\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]")
+_STOP = lazy_re(r"[。，、；：！？「」]")
+_NUMBER = lazy_re(r"\d+(?:\.\d+)?")
+_SENTENCE = 8  # letters of another script that make a sentence; programs print a word of it at most
 # ---- what only a run prints
 UTTERED = lazy_re(
     r"(?:[A-Za-z_][\w]*\.)*[A-Z]\w*(?:Error|Exception|Interrupt)(?:\(\w+\))?(?:: |:?$)"
@@ -58,13 +75,13 @@ CODE_SURE = lazy_re(
     r"|(?:public|private|static|void|int|bool|auto|template|namespace|using|struct|fn|func|impl|use|pub|package|type"
     r"|typedef|extern|inline|const|unsigned|enum|union|class|let|var|module\.exports|this\.\w+|await|throw|case|break|continue)\b.*[;{(,)]$"
     r"|#\s*(?:define|ifdef|ifndef|endif|pragma|undef|if|else|elif)\b|'use strict'|module\.exports"
-    r"|[\w.\]\[]+ [+|-]?= .{2,}$|\w[\w.]*\(.*\):?,?;?$|\}\)?[;,]?$|describe\(|it\(|expect\(|pytest\.)"
+    r"|[\w.\]\[]+ [+|-]?= .{2,}$|\w+ = [(\[{]$|\w[\w.]*\(.*\):?,?;?$|\}\)?[;,]?$|describe\(|it\(|expect\(|pytest\.)"
 )
 CODE_MAYBE = lazy_re(r"\s*(?:#|//|/\*|\*/?\s|\"\"\"|'''|[)\]}]+[;,:]*$|[\"'(\[{].*[,)\]};]$|pass$|.*[;{}(\[,\\]$|\w+=.+,$|r?[\"'].*[\"'],?$|.* = )")
 # ---- prose and markup
-_HEADING = lazy_re(r"#{1,6} [A-Z0-9`\"'\[].{0,100}$|(?:Chapter|Section|Lecture|Part|Lesson|Q|Question|Step) \d+[.:) -]|Q: |A: ")
+_HEADING = lazy_re(r"#{1,6} (?:[A-Z0-9`\"'\[]|[^\W\d_a-z]).{0,100}$|(?:Chapter|Section|Lecture|Part|Lesson|Q|Question|Step) \d+[.:) -]|Q: |A: ")
 _UNDERLINE = lazy_re(r"([=\-~^*\"'#])\1{2,}\s*$")
-BULLET = lazy_re(r"\s{0,8}(?:[-*+•] |\d{1,2}[.)] |\(?[a-z]\) )(?P<body>\S.*)$")
+BULLET = lazy_re(r"\s{0,8}(?:[-*+•] |[・●▪] ?|\d{1,2}[.)] |\(?[a-z]\) )(?P<body>\S.*)$")
 _TABLE = lazy_re(r"\s*\|.*\|\s*$")
 _TABLE_RULE = lazy_re(r"\s{0,20}\|?[ :]{0,4}-{2,80}[ :]{0,4}\|[-| :]*$")
 _FENCE = lazy_re(r"\s{0,3}(?:```|~~~)")
@@ -160,13 +177,17 @@ def read_text(lines: Sequence[Line], traced: set[int]) -> Text:
 
 def is_prose(row: str) -> bool:
     """Whether a line reads like a sentence that a person wrote."""
-    words = WORD.findall(row)
+    words = (WORD if row.isascii() else _UNICODE_WORD).findall(row)
+    if not row.isascii() and len(_OTHER_SCRIPT.findall(row)) >= _SENTENCE:
+        # Programs that speak so tell what they do now ("loading ...") and numbers.
+        return not row.endswith(("...", "…")) and len(_NUMBER.findall(row)) < 4 and (len(words) >= 5 or _STOP.search(row) is not None)
     if len(words) < 5:
         return False
     letters = sum(map(len, words))
     if letters + len(words) < 0.72 * len(row.strip()):
         return False
-    return sum(word.lower() in STOPWORDS for word in words) >= 0.22 * len(words)
+    lowered = [word.lower() for word in words]
+    return any(sum(word in stops for word in lowered) >= 0.22 * len(words) for stops in (STOPWORDS, _STOPWORDS_ELSEWHERE))
 
 
 def _underlined(rows: Sequence[str]) -> int:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-from aifix.intake.genre.reading import CODE_MAYBE, CODE_SURE, ENOUGH, UTTERED, Text, count_of, share_of
+from aifix.intake.genre.reading import CODE_MAYBE, CODE_SURE, ENOUGH, SPOKEN, UTTERED, Text, count_of, share_of
 
 _DEFINITION = lazy_re(
     r"\s*(?:import |from \S+ import|(?:async )?def |class |#include|#define|function |const |export |fn |func |package |typedef |extern |struct )"
@@ -30,6 +30,17 @@ _DOCKER_ROW = lazy_re(
 )
 _SQL_HEAD = lazy_re(r"(?i)(?:insert into|create (?:table|index|view)|select|update|delete from|alter table|with|begin|--|drop table) ?")
 _TEX_ROW = lazy_re(r"\s*(?:\\[a-zA-Z]+\*?(?:[\[{ ]|$)|%)")
+_AT_MARGIN = lazy_re(r"(?:import |from \S+ import|(?:async )?def \w|class \w|if __name__|@\w|#\s*(?:include|define|if|ifdef|ifndef|endif)\b)")
+_TRAILING_COMMENT = lazy_re(r"(?<=\S)\s+(?:/\*.*\*/|//.*|#(?!include|define|if|endif|pragma|undef|el).*)\s*$|(?<=\S)\s*/\*.*\*/\s*$")
+# What a sample of a data set, or an entry of a table of known texts, says of itself; a logger's record says when it was written.
+_SAMPLE_KEY = lazy_re(
+    r"[\"'](?:label|labels|class|category|tag|tags|target|answer|question|prompt|completion|instruction|pattern|regex|hint|fix|remedy|solution|split)"
+    r"[\"'] ?:"
+)
+_RECORD_KEY = lazy_re(
+    r"[\"'](?:time|ts|t|timestamp|@timestamp|asctime|level|levelname|severity|stream|log|exc_info|traceback|stack|exception|error)[\"'] ?:"
+)
+_CONFIG_ROW = lazy_re(r"\s*(?:- )*(?:[\w.\"'-]+: ?.*|- \S.*|[|>]-?)$|\s*#|---$|\.\.\.$|\s{4,}\S")
 _REGEX_BITS = lazy_re(r"\\[.dws(\[]|\(\?[P:i]|\.\*|\[\^|\\\\")
 
 
@@ -38,7 +49,8 @@ def _code_kinds(rows: Sequence[str]) -> list[bool | None]:
     kinds: list[bool | None] = []
     closing = ""  # what ends the docstring or block comment that is open
     depth = 0
-    for row in rows:
+    for whole in rows:
+        row = _TRAILING_COMMENT.sub("", whole) or whole
         stripped = row.strip()
         if closing:
             kinds.append(False)
@@ -54,6 +66,8 @@ def _code_kinds(rows: Sequence[str]) -> list[bool | None]:
             kinds.append(False)
             continue
         sure = CODE_SURE.match(row) is not None
+        if sure and _AT_MARGIN.match(row):
+            depth = 0  # a bracket inside a string was taken for one that is open
         if sure or depth:
             depth = min(max(depth + sum(map(row.count, "([{")) - sum(map(row.count, ")]}")), 0), 40)
             kinds.append(sure)
@@ -77,7 +91,7 @@ def is_source(text: Text) -> bool:
         return True
     if text.traced:
         return False
-    if _is_other_language(text):
+    if _is_other_language(text) or _is_samples(rows) or (text.uttered == 0 and _is_config(rows)):
         return True
     kinds = [kind for kind in _code_kinds(rows) if kind is not None]
     sure, maybe = kinds.count(True), kinds.count(False)
@@ -86,7 +100,29 @@ def is_source(text: Text) -> bool:
         defined = any(_DEFINITION.match(row) for row in rows)
         if (defined and sure >= 0.15 * len(rows)) or (share_of(sure + maybe, rows) >= 0.9 and sure >= 0.3 * len(rows)):
             return True
-    return False
+    # Little but comments, docstrings and tables, between definitions at the margin.
+    margin = count_of(_AT_MARGIN, rows)
+    return margin >= 2 and sure >= 3 and hard == 0 and share_of(sure + maybe, rows) >= 0.92 and _ends_as_code(rows)
+
+
+def _ends_as_code(rows: Sequence[str]) -> bool:
+    """Tell whether the last line is none that a run ends with."""
+    return not UTTERED.match(rows[-1].lstrip()) and not SPOKEN.match(rows[-1])
+
+
+def _is_samples(rows: Sequence[str]) -> bool:
+    """JSON, one object a line or one array of them: samples of a data set or entries of a table, none of them a logger's record."""
+    objects = [row for row in rows if re.fullmatch(r"\s*\{.*\},?\s*", row)]
+    if len(objects) < 3 or len(objects) < len(rows) - 2:
+        return False
+    return sum(_SAMPLE_KEY.search(row) is not None for row in objects) >= 0.9 * len(objects) and not any(_RECORD_KEY.search(row) for row in objects)
+
+
+def _is_config(rows: Sequence[str]) -> bool:
+    """YAML with comments at the margin: a file, no dump of settings that a run prints."""
+    if sum(re.match(r"# \S", row) is not None for row in rows) < 2 or count_of(_CONFIG_ROW, rows) < len(rows):
+        return False
+    return sum(re.match(r"\s*(?:- )*[\w.\"'-]+:(?: |$)", row) is not None for row in rows) >= max(4, 0.4 * len(rows))
 
 
 def _is_rule_list(text: Text) -> bool:
