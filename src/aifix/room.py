@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 
-NEEDED = 64 << 20
+NEEDED = 160 << 20
 """Bytes that a diagnosis takes at least, with the libraries that it loads."""
+THREADS = 192 << 20
+"""Bytes that supervising takes at least: a thread for which there is no memory dies as it begins, and whoever started it waits for ever."""
 BESIDE_THREADS = 512 << 20
 """Bytes that it takes where threads run: each reserves its own stack and heap."""
 

@@ -129,10 +129,8 @@ class Keeper:
         if self._find is None:
             self._find = self._finder()
         elif self._beside and self._worker is None:
-            try:
-                self._worker = Worker(self._search)
-            except RuntimeError:  # no thread can be started: a limit of processes is reached
-                self._beside = False
+            self._worker = _worker(self._search)
+            self._beside = self._worker is not None
         lines = buffer.count(b"\n", begin, last)
         if self._worker is None:
             self._search(buffer, begin, last, lines)
@@ -318,6 +316,19 @@ class Worker:
             except BaseException as error:  # noqa: BLE001 - whoever gives or waits next is told
                 self._failed = error
             self._idle.release()
+
+
+def _worker(work: "Callable[[bytearray, int, int, int], None]") -> Worker | None:
+    """Start a worker; none where a limit of processes forbids it, or one of memory may: a thread without any dies, and is waited for for ever."""
+    from aifix import room
+
+    found = room.left()
+    if found is not None and found < room.BESIDE_THREADS:
+        return None
+    try:
+        return Worker(work)
+    except RuntimeError:
+        return None
 
 
 def stands(data: bytes, index: bytes) -> bool:

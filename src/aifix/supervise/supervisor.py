@@ -11,6 +11,7 @@ import sys
 import time
 from typing import TYPE_CHECKING
 
+from aifix import room
 from aifix.model import Report
 from aifix.pipe import replaced, why_not
 from aifix.show.safe import sanitise
@@ -112,7 +113,13 @@ class Supervisor:
         self._excluded: list[str] = []
 
     def run(self) -> Outcome:
-        """Run until it ends well, fails for good, or no restart is left."""
+        """Run until it ends well, fails for good, or no restart is left.
+
+        Raises:
+            MemoryError: a limit leaves too little to supervise anything; nothing was started.
+            OSError: the log file cannot be written.
+        """
+        room.need(room.THREADS)
         _fill_standard()
         log = os.open(self.plan.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), 0o666) if self.plan.log else None
         try:
