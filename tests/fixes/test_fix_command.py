@@ -124,6 +124,19 @@ def test_a_change_between_making_and_writing_is_refused(folder: Path) -> None:
     assert [(folder / name).read_text("utf-8") for name in ("train.py", "other.py")] == [PROGRAM, "was\n"]
 
 
+def test_the_last_patch_is_undone_first_though_the_clock_was_set_back(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from aifix.fixes import backup
+    from aifix.fixes.patch import Change
+
+    path = str(folder / "train.py")
+    for now, before, after in ((2e9, PROGRAM, "second\n"), (1e9, "second\n", "third\n"), (1.5e9, "third\n", "fourth\n")):
+        monkeypatch.setattr(backup.time, "time_ns", lambda now=now: int(now * 1e9))
+        backup.apply("reshape", [Change(path, before, after)])
+    for left in ("third\n", "second\n", PROGRAM):
+        backup.undo()
+        assert (folder / "train.py").read_text("utf-8") == left
+
+
 def test_without_a_log_one_line_says_what_is_needed(folder: Path) -> None:
     done = fix("1", data="")
     assert done.exit_code == 2

@@ -7,7 +7,7 @@ import datetime as dt
 import pytest
 
 from aifix.model import Line
-from aifix.ranklogs.clock import Clock, skews
+from aifix.ranklogs.clock import Clock, skews, was_set_back
 from aifix.ranklogs.progress import Progress, stragglers
 
 WRITTEN = dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.timezone.utc).timestamp()
@@ -32,6 +32,25 @@ WRITTEN = dt.datetime(2026, 1, 2, 3, 4, 5, tzinfo=dt.timezone.utc).timestamp()
 def test_the_time_of_a_line(text: str, expected: str | None) -> None:
     found = Clock(WRITTEN).read(text)
     assert (dt.datetime.fromtimestamp(round(found, 6), dt.timezone.utc).isoformat() if found is not None else None) == expected
+
+
+@pytest.mark.parametrize(
+    ("moments", "back"),
+    [
+        ([0, 10, 20, 30], False),
+        ([0, 10, 3600, 20, 30], True),
+        ([0, 3600, 3590, 3580, 3601], False),  # threads and buffers mix lines
+        ([0, 3600, 30], False),  # one line names an earlier time
+    ],
+)
+def test_a_clock_that_was_set_back(moments: list[float], back: bool) -> None:
+    assert was_set_back([(moment, "year") for moment in moments]) is back
+    zoned = [one for moment in moments for one in ((moment, "year"), (moment + 7200.0, "g_month"))]  # another library, another time zone
+    assert was_set_back(zoned) is back
+
+
+def test_midnight_sets_no_clock_back() -> None:
+    assert not was_set_back([(moment, "t_clock") for moment in (86000.0, 86300.0, 10.0, 20.0)])
 
 
 def test_a_wrong_clock_is_told_from_a_slow_rank() -> None:

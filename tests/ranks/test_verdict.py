@@ -204,6 +204,24 @@ def test_clocks_are_set_right_before_the_order_is_read(lay: Lay) -> None:
     assert [(skew.name, skew.seconds) for skew in report.skews] == [("node1", 1800.0)]
 
 
+def test_a_clock_that_was_set_back_proves_nothing(lay: Lay) -> None:
+    def back(text: str) -> str:
+        return text.replace(" 10:0", " 08:0")
+
+    later = STEPS.replace(" 10:00", " 10:01").replace("step ", "step 1")
+    late = "2026-03-02 10:02:00,000 - ERROR - stopped\n"
+    report = aifix.ranks(lay({"rank_0.log": STEPS + later + late + KEY, "rank_1.log": STEPS + back(later) + back(late) + OOM}))
+    assert (report.verdict.certainty, report.verdict.kind) == ("open", "failed")
+    assert "before the next" not in " ".join(report.verdict.why)
+    assert [one.silence for one in report.ranks] == [0.0, None]
+    assert report.start is not None
+    assert report.end is not None
+    assert report.start < report.end
+    quiet = aifix.ranks(lay({"rank_0.log": STEPS + later, "rank_1.log": STEPS + back(later)}))
+    assert quiet.verdict.kind == "healthy"
+    assert not any("silent" in one.detail for one in quiet.ranks)
+
+
 def test_torchruns_folders_of_two_nodes_and_two_attempts(lay: Lay) -> None:
     files = {f"job_{node}/attempt_{attempt}/{local}/stdout.log": STEPS for node in "ab" for attempt in (0, 1) for local in (0, 1)}
     files |= {

@@ -153,7 +153,10 @@ def _root() -> str:
 def _new_folder(name: str) -> str:
     root = _root()
     os.makedirs(root, mode=0o700, exist_ok=True)
-    return tempfile.mkdtemp(prefix=f"{time.time_ns():020d}-{name}-", dir=root)
+    stamps = (name.partition("-")[0] for name in os.listdir(root))
+    last = max((int(stamp) for stamp in stamps if stamp.isdecimal()), default=0)
+    now = max(time.time_ns(), last + 1)  # the last one is undone first, though the clock was set back since
+    return tempfile.mkdtemp(prefix=f"{now:020d}-{name}-", dir=root)
 
 
 def _read(path: str) -> bytes | None:

@@ -34,8 +34,11 @@ def record_outcome(store: Store, incident: Incident, fix: str, *, worked: bool, 
 
     """
     now = time.time() if at is None else at
-    made = incidents.outcome(incident, fix, worked=worked, at=now, note=redact.redact(note)[:LONGEST])
     with store.writing() as connection:
+        if at is None:  # the last word holds, though the clock was set back since the one before
+            row = connection.execute("SELECT max(at) FROM outcomes WHERE incident = ? AND fix = ?", (incident.uid, fix)).fetchone()
+            now = max(now, (row[0] or 0.0) + 0.001)
+        made = incidents.outcome(incident, fix, worked=worked, at=now, note=redact.redact(note)[:LONGEST])
         incidents.put_outcomes(connection, [made])
         if worked:
             connection.execute("UPDATE incidents SET ended_at = coalesce(ended_at, ?) WHERE uid = ?", (now, incident.uid))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from aifix.reason.experience import Chance
 
 AGAIN = "it was started again unchanged"
+SET_BACK = "the clock was set back, so that files that changed cannot be told"
 BRIEF = 0.3
 """Seconds to wait for a locked history while a report is waited for."""
 
@@ -49,6 +50,7 @@ class Memory:
         self.folder = folder or _working_folder()
         self._say = say
         self._since = time.time()
+        self._own: set[int] = set()
         self._store: Store | None = None
         self._opened = False
         self._problem = ""
@@ -76,7 +78,7 @@ class Memory:
         from aifix.kb import recall
 
         try:
-            met = recall.met(store, report, folder=self.folder, again=self.again, before=self._since)
+            met = recall.met(store, report, folder=self.folder, again=self.again, before=self._since, own=self._own)
         except StoreError as error:
             self._problem = str(error)
             return report
@@ -101,6 +103,7 @@ class Memory:
             made = record.incident(report, run)
             with open_store(self.path) as store:
                 number = incidents.add(store, made)
+            self._own.add(number)
             made = msgspec.structs.replace(made, number=number)
             if made.command_key:
                 pending.mark(self.path, made.command_key)
@@ -122,7 +125,7 @@ class Memory:
 
     def ended_well(self, run: Run) -> list[Incident]:
         """Note that a command that failed before has ended well now, and give its incidents with what changed, newest first."""
-        from aifix.kb import changes, incidents, surroundings
+        from aifix.kb import changes, incidents, recall, surroundings
         from aifix.kb.keys import command_key
         from aifix.kb.store import open_store
         from aifix.probes import target
@@ -138,9 +141,12 @@ class Memory:
                 if found:
                     now = surroundings.environment(target.find(python=run.python, producers=run.producers, environ=run.environ))
                     last = found[0]
-                    told = tuple(changes.between(last.environment, now, folder=run.folder, revision=last.revision, since=last.at))
-                    if not told and last.at >= self._since:
+                    ahead = last.at > time.time()  # files have the times of another clock
+                    told = tuple(changes.between(last.environment, now, folder="" if ahead else run.folder, revision=last.revision, since=last.at))
+                    if not told and not recall.is_earlier(last, self._since, self._own):
                         told = (AGAIN,)
+                    elif ahead:
+                        told = (*told, SET_BACK)
                     incidents.end(store, [one.number for one in found], at=time.time(), changes=told)
             pending.clear(self.path, key)
         except StoreError as error:
@@ -149,7 +155,7 @@ class Memory:
         except OSError as error:
             self._say(f"that the failure went away is not in the history: {error}")
             return []
-        return [msgspec.structs.replace(one, ended=told) for one in found if one.at < self._since]
+        return [msgspec.structs.replace(one, ended=told) for one in found if recall.is_earlier(one, self._since, self._own)]
 
     def tell(self) -> None:
         """Close the file, and say what was wrong with it where nothing else said it."""

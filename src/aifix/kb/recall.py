@@ -10,6 +10,8 @@ from aifix.kb.answers import OWN
 from aifix.model import Met
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from aifix.kb.nouns import Incident, Outcome
     from aifix.kb.store import Store
     from aifix.model import Report
@@ -17,7 +19,7 @@ if TYPE_CHECKING:
 MONTHS = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December")
 
 
-def met(store: Store, report: Report, *, folder: str = "", again: bool = False, before: float | None = None) -> Met | None:
+def met(store: Store, report: Report, *, folder: str = "", again: bool = False, before: float | None = None, own: Collection[int] = ()) -> Met | None:
     """Look up a report's first diagnosis (or its unknown failure).
 
     The same failure at the same place counts; where there is none, another place of the same project counts if something ended it there.
@@ -28,13 +30,14 @@ def met(store: Store, report: Report, *, folder: str = "", again: bool = False, 
         folder: the working folder of the failed run.
         again: the same log may have been read before: an incident with the very same lines is not counted.
         before: incidents of that time and later are not counted, in seconds since 1970; now by default.
+        own: numbers of incidents that this very run wrote; they are not counted whatever their time.
 
     """
     lead = report.diagnoses[0] if report.diagnoses else None
     if lead is None and report.unknown is None:
         return None
     now = time.time() if before is None else before
-    same = [one for one in incidents.alike(store, record.fingerprint_of(report, folder)) if one.at < now]
+    same = [one for one in incidents.alike(store, record.fingerprint_of(report, folder)) if is_earlier(one, now, own)]
     if again and same and _cites_the_same(store, same[0], report):
         same = same[1:]
     if same:
@@ -47,6 +50,18 @@ def met(store: Store, report: Report, *, folder: str = "", again: bool = False, 
     )
     found = incidents.by_uid(store, row[0]["incident"]) if row else None
     return _met(store, report, [found], now=now, elsewhere=True) if found is not None else None
+
+
+def is_earlier(incident: Incident, since: float, own: Collection[int] = ()) -> bool:
+    """Tell whether an incident was there before a run began, though a clock may have been set back since it was written.
+
+    Args:
+        incident: one of the history.
+        since: when the run began, in seconds since 1970.
+        own: numbers of incidents that the run wrote itself.
+
+    """
+    return incident.number not in own and (incident.at < since or incident.at > time.time())
 
 
 def _cites_the_same(store: Store, incident: Incident, report: Report) -> bool:

@@ -21,6 +21,10 @@ _STAMP = lazy_re(
     r"|(?:^|[\[(])(?P<t_clock>\d\d:\d\d:\d\d)(?:[.,](?P<t_part>\d{1,9}))?(?=[\s\])])"
 )
 _MONTHS = {name: number for number, name in enumerate(("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"), 1)}
+_FORMS = ("year", "us_year", "g_month", "s_month", "t_clock")
+DAY = 86400.0
+SET_BACK = 60.0
+"""Seconds by which a log's times go back when its machine's clock was set; threads and buffers mix lines by less."""
 _HEAD = 160
 """Characters at the start of a line in which its time stands."""
 LEAST_SKEW = 1.0
@@ -32,6 +36,8 @@ class Clock:
 
     def __init__(self, modified: float) -> None:
         self.end = dt.datetime.fromtimestamp(modified, dt.timezone.utc)
+        self.form = ""
+        """How the last time that was read was written: one log may hold several, of different time zones."""
 
     def read(self, text: str) -> float | None:
         """Give the time at the head of a line, in seconds since 1970 (a time without a zone is taken as UTC); None where there is none."""
@@ -41,9 +47,11 @@ class Clock:
         if match is None:
             return None
         try:
-            return self._value(match)
+            moment = self._value(match)
         except ValueError:
             return None
+        self.form = next(name for name in _FORMS if match[name])
+        return moment
 
     def _value(self, match: re.Match[str]) -> float:
         end = self.end
@@ -76,6 +84,22 @@ class Clock:
     def _dated(self, month: int, day: int) -> tuple[int, int, int]:
         """A log that was last written in January speaks of the old year's December."""
         return (self.end.year - (month > self.end.month + 1), month, day)
+
+
+def was_set_back(moments: Sequence[tuple[float, str]]) -> bool:
+    """Tell whether a log's clock was set back while it was written: its times then prove nothing.
+
+    Args:
+        moments: the times of its lines, in their order, each with its form.
+
+    """
+    furthest: dict[str, float] = {}
+    behind: dict[str, int] = {}
+    for moment, form in moments:
+        most = furthest[form] = max(furthest.get(form, moment), moment)
+        back = most - moment > SET_BACK and not (form == "t_clock" and most - moment > DAY / 2)  # without a date, midnight is no jump
+        behind[form] = behind.get(form, 0) + 1 if back else 0
+    return any(count > 1 for count in behind.values())
 
 
 def skews(events: Mapping[str, Mapping[int, float]]) -> dict[str, tuple[float, int]]:

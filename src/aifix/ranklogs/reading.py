@@ -16,7 +16,7 @@ from aifix.match.keeper import GATES, Keeper
 from aifix.match.scan import finder
 from aifix.model import Document
 from aifix.ranklogs import complaints, launcher, streams
-from aifix.ranklogs.clock import Clock
+from aifix.ranklogs.clock import Clock, was_set_back
 from aifix.ranklogs.nouns import Error, Reading
 from aifix.ranklogs.progress import Progress
 
@@ -175,11 +175,11 @@ class Reader:
         """Say what the lines of one rank tell."""
         lines = document.lines
         progress = Progress()
-        moments: list[float] = []
+        moments: list[tuple[float, str]] = []
         for line in lines:
             moment = clock.read(line.prefix + line.text[:80] if line.prefix else line.text)
             if moment is not None:
-                moments.append(moment)
+                moments.append((moment, clock.form))
             progress.read(line, clock)
         stepped = progress.stepped
         for line in sampled:
@@ -192,11 +192,17 @@ class Reader:
             named = msgspec.structs.replace(named, node=node)
         error, complaint = self._error(document, clock, stepped)
         step_seconds, data_seconds = progress.seconds()
+        first, last = (moments[0][0], moments[-1][0]) if moments else (None, None)
+        if was_set_back(moments):
+            first = last = None
+            shell = msgspec.structs.replace(shell, modified=None)
+            error = msgspec.structs.replace(error, time=None) if error is not None else None
+            progress.at.clear()
         return msgspec.structs.replace(
             shell,
             named=named,
-            first=moments[0] if moments else None,
-            last=moments[-1] if moments else None,
+            first=None if first is None or last is None else min(first, last),
+            last=last,
             step=progress.step,
             at_step=progress.at,
             step_seconds=step_seconds,

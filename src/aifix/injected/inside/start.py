@@ -25,7 +25,7 @@ def emit(**fields):
     count = _count[pid] = _count.get(pid, 0) + 1
     if count > MOST_EVENTS:
         return
-    fields.update(pid=pid, time=time.time())
+    fields.update(pid=pid, time=time.monotonic())  # one clock for all processes of a machine, and nobody sets it back
     rank = os.environ.get("RANK", "")
     if rank.isdigit():
         fields["rank"] = int(rank)
