@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from aifix.intake.lines import numberless
 from aifix.lazy import lazy_re
-from aifix.match.ending import ended_well, logged_as_warning, tried_again, went_on
+from aifix.match.ending import ended_well, logged_as_warning, taken_up, tried_again, went_on
+from aifix.match.passed import passed
 from aifix.match.regex import PatternError, compile_pattern
 from aifix.match.search import searcher
 
@@ -28,6 +29,7 @@ def fitting(hits: Iterable[Hit], document: Document, rules: Mapping[str, Rule]) 
     kept = []
     listed = list(hits)
     well = bool(listed) and ended_well(document, max(hit.line for hit in listed))
+    green = passed(document.lines) if listed else []
     raised = {line for traceback in document.tracebacks if traceback.frames for line in range(traceback.start, traceback.end)}
     relays = {numberless(document.lines[line].prefix) for line in raised}
     for hit in listed:
@@ -35,9 +37,10 @@ def fitting(hits: Iterable[Hit], document: Document, rules: Mapping[str, Rule]) 
         if _fits(signature, hit, document):
             survived = (
                 signature.level == "warning"
+                or any(hit.line in stretch for stretch in green)
                 or _warned(document.lines[hit.line], signature)
                 or (hit.line not in raised and _logged_as_harmless(document.lines[hit.line], signature, relays))
-                or (well and hit.line not in raised and tried_again(document, hit.line))
+                or (well and hit.line not in raised and (tried_again(document, hit.line) or taken_up(document, hit.line)))
                 or (logged_as_warning(document.lines[hit.line]) and went_on(document, hit.line))
             )
             kept.append(hit._replace(survived=survived))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from aifix.lazy import lazy_linear, lazy_re
 from aifix.match.ending import ended_well
+from aifix.match.passed import passed
 from aifix.match.unexplained import CONSEQUENCES
 from aifix.model import Document, Evidence, Location, Traceback, Unknown
 
@@ -49,8 +50,10 @@ def unknown(document: Document, strangers: list[Traceback], location: Location |
         line = document.lines[min(chosen.error, len(document.lines) - 1)]
         return Unknown(chosen.kind, chosen.message, (Evidence(line.number, line.text),), location)
     lines = document.lines
-    found = [lines[index] for index in itertools.islice(_fatal(document, range(len(lines))), SHOWN)]
-    if not found or ended_well(document, next(_fatal(document, reversed(range(len(lines)))))):
+    green = {index for stretch in passed(lines) for index in stretch}
+    outside = [index for index in range(len(lines)) if index not in green]
+    found = [lines[index] for index in itertools.islice(_fatal(document, outside), SHOWN)]
+    if not found or ended_well(document, next(_fatal(document, reversed(outside)))):
         return None
     kind, _, message = found[0].text.partition(": ")
     return Unknown(

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 
-from aifix.intake.genre.reading import CODE_MAYBE, CODE_SURE, GREP, WORD, Text, count_of, share_of
+from aifix.intake.genre.reading import CODE_MAYBE, CODE_SURE, GREP, UTTERED, WORD, Text, count_of, share_of
 
 # ---- diffs
 _HUNK = lazy_re(r"@@ -\d+(?:,\d+)? \+\d+(?:,\d+)? @@")
@@ -153,6 +153,10 @@ def is_listing(text: Text) -> bool:
 def _is_green(rows: Sequence[str]) -> bool:
     """Whether a test runner's report says of every test that it passed: their names are inputs, not events."""
     passed = count_of(_PASSED, rows)
+    first = next((index for index, row in enumerate(rows) if _PASSED.match(row)), 0)
+    last = next((index for index in reversed(range(len(rows))) if _PASSED.match(rows[index])), 0)
+    if any(UTTERED.match(row) and not row.startswith("=") for row in (*rows[:first], *rows[last + 1 :])):
+        return False  # what stands before and after the tests, no test wanted
     return passed >= 2 and passed >= 0.5 * len(rows) and not any(_NOT_PASSED.search(row) for row in rows if not _PASSED.match(row))
 
 
