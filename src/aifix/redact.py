@@ -33,6 +33,11 @@ _KINDS: tuple[tuple[str, re.Pattern[str], tuple[str, ...]], ...] = (
         ),
         ("PRIVATE KEY",),
     ),
+    (  # a text that was cut begins in the midst of one
+        "private key",
+        lazy_re(r"\A(?:[A-Za-z0-9+/=]{1,76}\r?\n){1,400}-----END (?:[A-Z0-9]+ )*PRIVATE KEY(?: BLOCK)?-----"),
+        ("PRIVATE KEY",),
+    ),
     ("Hugging Face token", lazy_re(_EDGE + r"(?:hf|api_org)_[A-Za-z0-9]{30,}"), ("hf_", "api_org_")),
     ("GitHub token", lazy_re(_EDGE + r"(?:gh[pousr]_[A-Za-z0-9]{30,}|github_pat_[A-Za-z0-9_]{40,})"), ("gh", "github_pat_")),
     ("GitLab token", lazy_re(_EDGE + r"gl(?:pat|dt|rt|ptt|cbt)-[A-Za-z0-9_.-]{20,}"), ("gl",)),

@@ -105,6 +105,23 @@ def test_secrets_of_several_lines_leave_the_lines_where_they_are(tmp_path: Path)
     assert b"QUJD" not in found.blocks[0][1]
 
 
+@pytest.mark.parametrize("before", [0, 1 << 20])
+def test_a_key_that_stands_far_from_the_failure_or_is_cut_is_not_kept(tmp_path: Path, before: int) -> None:
+    """The cleaner has learned from the lines of proof alone, and what lies between start and end goes: the cut may fall into a key."""
+    lines = "".join(f"{chr(65 + number) * 48}\n" for number in range(26))
+    key = f"-----BEGIN PRIVATE KEY-----\n{lines}-----END PRIVATE KEY-----\n"
+    rest = kept.END - len(lines) // 2
+    text = "x\n" * (before // 2) + key + "y" * (rest - 30 if before else 0) + "\nRuntimeError\n"
+    kept.keep(str(tmp_path / "h.db"), incident(), [(1, text.encode())], Cleaner(["RuntimeError"]))
+    found = kept.last(str(tmp_path / "h.db"))
+    assert found is not None
+    whole = b"\n".join(data for _, data in found.blocks)
+    assert b"RuntimeError" in whole
+    assert not [letter for letter in range(65, 91) if bytes([letter]) * 20 in whole]
+    if not before:
+        assert whole.count(b"\n") == text.count("\n")
+
+
 def test_what_cannot_be_read_is_not_there(tmp_path: Path) -> None:
     (tmp_path / "h.db.last").write_bytes(os.urandom(100))
     assert kept.last(str(tmp_path / "h.db")) is None

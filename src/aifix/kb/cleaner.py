@@ -37,10 +37,21 @@ class Cleaner:
 
     def text(self, text: str) -> str:
         """Clean a text."""
-        shown = redact.redact(text)
+        return self._rest(redact.redact(text))
+
+    def lines(self, text: str) -> str:
+        """Clean a text, and leave each of its lines where it is: a secret of several lines leaves empty ones."""
+        parts: list[str] = []
+        at = 0
+        for item in redact.find(text):
+            parts += [text[at : item.start], f"<{item.kind}>", "\n" * text.count("\n", item.start, item.end)]
+            at = item.end
+        return self._rest("".join([*parts, text[at:]]))
+
+    def _rest(self, shown: str) -> str:
         for secret in self._secrets:
             if secret in shown:
-                shown = shown.replace(secret, "<secret>")
+                shown = shown.replace(secret, "<secret>" + "\n" * secret.count("\n"))
         if self._leaving is not None:
             shown = redact.redact(shown, leaving=self._leaving)
         return shown if shown.isascii() else shown.encode("utf-8", "replace").decode()  # SQLite takes no lone surrogates

@@ -108,8 +108,4 @@ def _ends(blocks: Sequence[tuple[int, bytes]]) -> list[tuple[int, bytes]]:
 
 def _cleaned(block: bytes, cleaner: Cleaner) -> bytes:
     """Take the secrets out, and leave each line where it is."""
-    text = block.decode("utf-8", "replace")
-    cleaned = cleaner.text(text)
-    if cleaned.count("\n") != text.count("\n"):  # a secret of several lines
-        cleaned = "\n".join(map(cleaner.text, text.split("\n")))
-    return cleaned.encode("utf-8", "replace")
+    return cleaner.lines(block.decode("utf-8", "replace")).encode("utf-8", "replace")
