@@ -27,6 +27,45 @@ def test_a_message_is_recognised_by_likeness_and_still_yields_its_numbers(line: 
     assert {name: fact.text for name, fact in first.facts.items() if name in {"a", "b"}} == facts
 
 
+HIDDEN = r"id: tensor.norm-shape" + "\nsignatures: [{pattern: 'Expected hidden\\[{at:int}\\] size {a:shape}, got {b:shape}'}]"
+MISMATCH = r"""
+id: autograd.non-scalar
+signatures: [{pattern: 'Mismatch in shape: grad_output\[{at:int}\] has a shape of {a:shape} and output\[\d+\] has a shape of {b:shape}'}]
+"""
+DECODE = r"""
+id: data.decode
+signatures: [{pattern: '''{a:name}'' codec can''t decode bytes? {b:word} in position {at:int}'}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "a", "b"),
+    [
+        ("RuntimeError: Expegted hidden[0] syze (1, 4, 8), got [1, 3, 8]", "(1, 4, 8)", "[1, 3, 8]"),
+        (
+            "RuntimeError: Mismgtch in shape: yrad_output[0] has a shape ov torch.Size([2]) and output[0] has a shape of torch.Size([3])",
+            "torch.Size([2])",
+            "torch.Size([3])",
+        ),
+        ("'utf-8' codec can't decade byte 0x8b in position 1: invalid start byte", "utf-8", "0x8b"),
+    ],
+    ids=["short-word", "part-that-stands-twice", "letter-left-out"],
+)
+def test_a_message_of_short_parts_and_many_numbers_is_recognised_too(line: str, a: str, b: str) -> None:
+    first = diagnose(line, HIDDEN, MISMATCH, DECODE).diagnoses[0]
+    assert first.match.kind == "fuzzy"
+    assert (first.facts["a"].text, first.facts["b"].text) == (a, b)
+
+
+@pytest.mark.parametrize(("word", "read"), [("tabe", True), ("type", False)])
+def test_a_word_that_other_wordings_know_is_no_typo(word: str, *, read: bool) -> None:
+    known = "id: a.b\nsignatures: [{pattern: 'the type of the operand is unknown'}]"
+    wanted = "id: a.c\nsignatures: [{pattern: 'Expected hidden state of the layer {a:int} tape {b:int}'}]"
+    first = diagnose(f"Expected hiddem state of the layer 3 {word} 4", known, wanted).diagnoses[0]
+    assert first.id == "a.c"
+    assert ("b" in first.facts) is read
+
+
 @pytest.mark.parametrize(
     "line",
     [

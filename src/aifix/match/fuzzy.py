@@ -21,7 +21,7 @@ from aifix.match.unexplained import unexplained
 from aifix.model import Document, Nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Container, Iterable, Sequence
 
     from aifix.rulebase.base import Base
 
@@ -45,6 +45,12 @@ READ = 0.84
 CUT = 0.9
 """Bar of a line that it does not read even so: cut, or reworded at a number."""
 CUT_LITERAL = 30
+FIRST = 75
+"""Likeness from which on the first place where a part fits is taken for its own (percent)."""
+SURPLUS = 4
+"""Characters by which a part may be shorter in a line than in its wording, and the one more that makes a range of them."""
+GAP = 80
+"""Characters within which a short word is looked for behind what stands before it."""
 SHORT, LONG = 20, 40
 """Literal characters below which a wording claims nothing, and below which it must fit as well as a cut line."""
 MARGIN = 0.02
@@ -140,6 +146,11 @@ class Index:
         return most >= WORDY and any(weight >= WORDS * self._weights[number] for number, weight in shared.items())
 
     @cached_property
+    def words(self) -> frozenset[str]:
+        """The words of all wordings."""
+        return frozenset(word for wording in self.wordings for segment in wording.segments for word in _WORD.findall(segment.lower()))
+
+    @cached_property
     def leads(self) -> Leads:
         """What the words of the wordings weigh."""
         return Leads((reader.rule, wording.segments) for wording in self.wordings for reader in wording.readers)
@@ -166,9 +177,20 @@ class Likeness(NamedTuple):
 
 def align(segments: Sequence[str], line: str) -> Likeness:
     """Align a wording's literal parts with a line, in order; a line that ends early is judged by what there is of it."""
+    best, whole = _align(segments, line, nearest=False)
+    if whole or len(segments) < 3:
+        return best
+    # a part that stands twice: its second place, spelt right, was taken for the first, which is mistyped
+    other, _ = _align(segments, line, nearest=True)
+    return max(best, other, key=lambda likeness: likeness.score)
+
+
+def _align(segments: Sequence[str], line: str, *, nearest: bool) -> tuple[Likeness, bool]:
+    """Align each part where it fits best, or where it fits first; tell, too, whether every part that could be there was found."""
     from rapidfuzz import fuzz
 
     at, total, compared = 0, 0.0, 0
+    whole = True
     pieces: list[str] = []
     for segment in segments:
         rest = line[at:]
@@ -177,19 +199,65 @@ def align(segments: Sequence[str], line: str) -> Likeness:
             if length >= SEGMENT:
                 total += length * fuzz.ratio(segment[:length], rest.rstrip()) / 100
                 compared += length
+            whole = False
             break
         compared += len(segment)
         found = fuzz.partial_ratio_alignment(segment, rest, score_cutoff=60)
+        while nearest and found is not None and found.dest_start >= len(segment):
+            before = fuzz.partial_ratio_alignment(segment, rest[: found.dest_start], score_cutoff=FIRST)
+            if before is None:
+                break
+            found = before
         if found is None:
+            whole = False
             continue
         start, end = _snap(rest, found.dest_start, found.dest_end, segment)
+        if found.score < 100:  # the window is as long as the part: where a letter is missing, it takes in what stands beside
+            end = max(range(end, max(end - SURPLUS, start), -1), key=lambda last: fuzz.ratio(segment, rest[start:last]))
+            start = max(range(start, min(start + SURPLUS, end)), key=lambda first: fuzz.ratio(segment, rest[first:end]))
         if _DIGITS.findall(segment) != _DIGITS.findall(rest[start:end]):
+            whole = False
             continue  # a number in a wording is never a typo: exit code 1 is not exit code -9
         total += len(segment) * found.score / 100
         pieces += [rest[:start], segment]
         at += end
     pieces.append(line[at:])
-    return Likeness(total / max(compared, 1), "".join(pieces), compared)
+    return Likeness(total / max(compared, 1), "".join(pieces), compared), whole
+
+
+def _mend(pattern: str, line: str, known: Container[str]) -> str:
+    """Put right a wrong letter in the short words of a wording as well, once its long parts fit; the line itself where that fails.
+
+    Args:
+        pattern: a regex, captures expanded.
+        line: the text, its long parts put right.
+        known: words that are spelt right, and so meant.
+    """
+    for text in skeletons(pattern):
+        at, mended = 0, line
+        for part in (part for part in text.split(HOLE) if part.strip()):
+            place = mended.find(part, at)
+            if place < 0:
+                place = _misspelt(part, mended, at, known)
+                if place < 0:
+                    break
+                mended = mended[:place] + part + mended[place + len(part) :]
+            at = place + len(part)
+        else:
+            if mended != line:
+                return mended
+    return line
+
+
+def _misspelt(part: str, line: str, at: int, known: Container[str]) -> int:
+    """Find the place behind `at` where a part stands with one letter wrong; -1 where there is none, or where the word is another one."""
+    if len(_WORD.findall(part.lower())) != 1:
+        return -1
+    for start in range(at, min(len(line) - len(part), at + GAP) + 1):
+        wrong = [place for place, letter in enumerate(part) if line[start + place] != letter]
+        if len(wrong) == 1 and part[wrong[0]].isalpha() and line[start + wrong[0]].isalpha():
+            return -1 if any(word in known for word in _WORD.findall(line[start : start + len(part)].lower())) else start
+    return -1
 
 
 def reread(pattern: str, line: str) -> dict[str, str]:
@@ -249,13 +317,17 @@ def _best_by_rule(line: str, index: Index) -> dict[str, list[_Best]]:
         for reader in wording.readers:
             try:
                 found = compile_pattern(reader.pattern).search(likeness.repaired)
+                if found is None and likeness.score >= CUT:
+                    mended = _mend(reader.pattern, likeness.repaired, index.words)
+                    found = compile_pattern(reader.pattern).search(mended) if mended != likeness.repaired else None
+                    repaired = mended if found is not None else likeness.repaired
+                else:
+                    repaired = likeness.repaired
             except PatternError:
                 continue
             captures = {name: text.strip() for name, text in found.groupdict().items() if text is not None} if found is not None else {}
             rank = likeness.score + min(likeness.compared, 120) / 1200 + (0.05 if found is not None else 0.0)
-            one = _Best(
-                rank, likeness.score, reader, wording.length, captures, found is not None, likeness.compared, likeness.repaired, wording.segments
-            )
+            one = _Best(rank, likeness.score, reader, wording.length, captures, found is not None, likeness.compared, repaired, wording.segments)
             known = best.setdefault(reader.rule, [one])
             if rank > known[0].rank:
                 best[reader.rule] = [one]
