@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
+import shutil
 import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.e2e.harness import OOM, Installed
+from tests.memory_snapshot.allocator import Allocator
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -71,9 +74,18 @@ def strange(here: Installed, tmp_path: Path) -> Installed:
         entry["frames"] = [{"name": f"step{MARK}", "filename": f"/w/{MARK}.py", "line": 3}]
         dump = {"version": "2.5", "pg_config": {"0": {"name": "0", "desc": f"d{MARK}", "ranks": "[0, 1]"}}, "pg_status": {}, "entries": [entry]}
         (tmp_path / "dumps" / f"nccl_trace_rank_{rank}").write_text(json.dumps(dump))
+    safe = '"' + "".join(f"\\U{ord(c):08x}" for c in MARK) + '"'  # a YAML string, its characters as escapes
+    memory = Allocator()
+    memory.malloc(3 << 20, [{"name": f"step{MARK}", "filename": f"/w/{MARK}/train.py", "line": 3}])
+    (tmp_path / "memory.pickle").write_bytes(pickle.dumps(memory.snapshot()))
+    for name, needs in (("cuda.oom", "programs"), ("cuda.no-gpu", "")):
+        specimen = tmp_path / "lab" / name
+        specimen.mkdir(parents=True)
+        (specimen / "fail.py").write_text(f"import sys\nsys.stdout.buffer.write({hostile()!r})\nsys.exit(1)\n")
+        (specimen / f"fixed-x{chr(0x1B)}[31m{chr(0x202E)}.py").write_text(f"import sys\nsys.stdout.buffer.write({hostile()!r})\n")
+        (specimen / "specimen.yaml").write_text(f"says: {safe}\nprograms: [{safe}]\n" if needs else f"says: {safe}\n")
     rules = tmp_path / ".aifix" / "rules"
     rules.mkdir(parents=True)
-    safe = '"' + "".join(f"\\U{ord(c):08x}" for c in MARK) + '"'  # a YAML string, its characters as escapes
     (rules / "mine.yaml").write_text(
         f"id: my.rule\ntitle: {safe}\nseverity: error\nexplain: {safe}\nsignatures:\n  - pattern: 'no{{what:text}} such'\n"
         f"fixes:\n  - {{id: pet, title: {safe}, prior: 0.5, effort: low, risk: {safe}, do: [{{kind: note, text: {safe}}}, {{kind: command, text: {safe}}}]}}\n"
@@ -90,6 +102,9 @@ COMMANDS = [
     "diagnose log", "diagnose --verbose --probe log", "diagnose named.log log", "diagnose -f json log", "diagnose -f sarif log", "diagnose -f github log",
     "why log", "explain", "ranks ranks", "ranks ranks -f json", "flight dumps", "flight dumps -f json", "rules list", "rules lint", "rules test my.rule",
     "kb list", "kb show my.rule", "kb search widget", "report log", "fix 1 log", "fix 2 log", "history", "history show 1", "history stats", "resolved 1",
+    "history -f json", "history show 1 -f json", "history export -", "snapshot memory.pickle", "snapshot memory.pickle -f json",
+    "snapshot --verbose memory.pickle", "lab list --specimens lab", "lab run --specimens lab --verbose", "lab run --specimens lab -f json",
+    "kb show my.rule -f json", "kb search widget -f json", "probe -f json deps", "why -f json log",
     "probe host", "probe cuda", "probe dist", "probe deps", "probe data", "probe memory", "probe -f json host", "rerun --dry-run -- x", "rules show my.rule",
 ]  # fmt: skip
 
@@ -98,6 +113,8 @@ COMMANDS = [
 def test_no_command_paints(strange: Installed, command: str) -> None:
     if command.split(maxsplit=1)[0] in {"history", "resolved"}:
         strange.run("diagnose", "--remember", "log")
+    if command.startswith("lab"):  # which proves nothing by rules that cannot be read
+        shutil.rmtree(strange.folder / ".aifix")
     more = [f"RuntimeError: no{MARK.replace(chr(0), '')} such"] if command == "explain" else []
     done = strange.run(*command.split(), *more, timeout=120)
     assert done.status in {0, 1, 2}, done.err
@@ -105,6 +122,8 @@ def test_no_command_paints(strange: Installed, command: str) -> None:
     assert is_plain(done.err.encode()), [line for line in done.err.split("\n") if not line.isprintable()]
     assert done.out or done.err
     assert "fault of aifix" not in done.err
+    if command.startswith("lab"):
+        assert "no-gpu" in done.out.decode()  # it was read
 
 
 @pytest.mark.parametrize("kind", PAINT)

@@ -7,11 +7,15 @@ from typing import TYPE_CHECKING
 from tests.tui.pilot import diagnosed, drive, shown, until
 from textual import events
 
+from aifix import api
+from aifix.rulebase.base import from_rules
+from aifix.rulebase.compile import load_folder
 from aifix_tui.app import AifixApp
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    import pytest
     from textual.pilot import Pilot
 
 EVIL = "\x1b]0;owned\x07\x1b[2J\x1b]52;c;ZXZpbA==\x07\x9b31m\x00\x08\u202e"
@@ -85,3 +89,30 @@ def test_pasting_and_file_names(small: Path) -> None:
         check(pilot)
 
     drive(AifixApp(), flow)
+
+
+def test_a_hostile_rule_pack(small: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Titles, explanations, fixes and articles of a stranger's rules: in the case, in the handbook, in its search."""
+    evil = "".join(f"\\U{ord(one):08x}" for one in f"{EVIL}[red]\u2028")
+    pack = small / "pack" / "my"
+    pack.mkdir(parents=True)
+    (pack / "rule.yaml").write_text(
+        f'id: my.rule\ntitle: "a{evil}b"\nseverity: error\nexplain: "{evil} it says {{what}}"\nsignatures:\n  - pattern: "no {{what:text}} such thing"\n'
+        f'fixes:\n  - {{id: pet, title: "c{evil}d", prior: 0.5, effort: low, risk: "{evil}", '
+        f'do: [{{kind: note, text: "{evil}"}}, {{kind: command, text: "{evil}"}}]}}\n'
+    )
+    loaded, problems = load_folder(small / "pack")
+    assert not problems
+    monkeypatch.setattr(api, "_loaded", from_rules(item.rule for item in loaded))
+    log = small / "run.log"
+    log.write_text(f"RuntimeError: no {EVIL} such thing\n")
+
+    async def flow(pilot: Pilot[None]) -> None:
+        await diagnosed(pilot)
+        check(pilot)
+        for key in ("f", "down", "m", "y", "h", "down", "enter", "slash", "c", "enter"):
+            await pilot.press(key)
+            await pilot.pause()
+            check(pilot)
+
+    drive(AifixApp(log), flow, (120, 40))

@@ -132,12 +132,13 @@ def rm(context: click.Context, /, numbers: tuple[int, ...], *, everything: bool,
 def export(context: click.Context, /, file: str, *, outcomes: bool, kb: str) -> None:
     """Write the history to FILE ('-' is standard output), without secrets and names; `aifix history import` merges it elsewhere."""
     from aifix import kb as base
+    from aifix.show.json import printable
 
     with opened(context, kb) as store:
         try:
             with click.open_file(file, "wb", atomic=file != "-") as stream:
                 for line in base.export(store, whole=not outcomes):
-                    stream.write(line)
+                    stream.write(printable(line))
         except OSError as error:
             note(f"{file} cannot be written: {error.strerror or error}")
             context.exit(2)
@@ -233,7 +234,6 @@ def _display(colour: bool | None) -> Display:  # noqa: FBT001 - as click gives i
 
 
 def _json(value: Any) -> None:
-    import msgspec
+    from aifix.show.json import dump
 
-    text = msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
-    click.echo("".join(c if c.isprintable() or c == "\n" else f"\\u{ord(c):04x}" for c in text))
+    click.echo(dump(value), nl=False)

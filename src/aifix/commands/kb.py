@@ -121,9 +121,9 @@ def _display(colour: bool | None) -> Display:  # noqa: FBT001 - as click gives i
 
 
 def _json(data: Any) -> None:
-    import msgspec
+    from aifix.show.json import dump
 
-    click.echo(msgspec.json.format(msgspec.json.encode(data), indent=2).decode())
+    click.echo(dump(data), nl=False)
 
 
 def _fields(noun: Article | Rule) -> dict[str, Any]:

@@ -117,12 +117,14 @@ def _interpreter(given: str) -> str:
 @FOLDER
 def list_specimens(names: tuple[str, ...], folder: Path | None) -> None:
     """List specimens, with how they run, what they need and which fixes they prove."""
+    from aifix.show.safe import sanitise
+
     chosen = _chosen(folder, names)
     width = max((len(one.name) for one in chosen), default=8)
     for one in chosen:
         how = f"{one.form.ranks} ranks" if one.form.ranks else "warm" if one.warm else "slow" if one.slow else "anew"
         needs = ", ".join([*one.modules, *one.programs, *(name for name in ("root", "gpu", "network") if getattr(one.form, name))])
-        click.echo(f"{one.name:{width}}  {how:7}  {needs or '–':24}  {', '.join(proof.fix for proof in one.proofs) or 'no fix'}")
+        click.echo(sanitise(f"{one.name:{width}}  {how:7}  {needs or '–':24}  {', '.join(proof.fix for proof in one.proofs) or 'no fix'}"))
 
 
 @lab.command()

@@ -108,13 +108,15 @@ def _run(chosen: list[Probe], asked: dict[str, Any], *, python: str) -> tuple[Ta
 def _json(target: Target, found: list[tuple[Probe, Finding]]) -> None:
     import msgspec
 
+    from aifix.show.json import dump
+
     answer = {
         "schema": "aifix.probes/1",
         "target": {"python": target.python, "how": target.how},
         "failed": any(finding.status == "confirmed" for _, finding in found),
         "probes": [{"id": one.id, "question": one.question, **msgspec.to_builtins(finding)} for one, finding in found],
     }
-    click.echo(msgspec.json.format(msgspec.json.encode(answer), indent=2).decode())
+    click.echo(dump(answer), nl=False)
 
 
 def _console(colour: bool | None) -> Any:  # noqa: FBT001 - as click gives it

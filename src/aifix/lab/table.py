@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from aifix.show.json import dump
 from aifix.show.safe import sanitise, sanitise_block
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def line(row: Row, width: int, paint: Paint, *, verbose: bool) -> list[str]:
     """Give a row as lines; what is wrong stands below it."""
     name = f"{row.name:{width}}"
     if row.verdict == "skipped":
-        return [paint.dim(f"{name}  skipped: needs {row.needs}")]
+        return [paint.dim(sanitise(f"{name}  skipped: needs {row.needs}"))]
     fails = f"yes, {row.status}" if row.fails else f"NO, {'no end' if row.status is None else row.status}"
     found = f"yes, {row.confidence:.0%}" if row.diagnosed else f"NO, {row.found[0] if row.found else 'nothing'}"
     fixes = "  ".join(f"{one.fix} {'yes' if one.ended else 'NO'}" + (" (patch)" if one.how == "apply" else "") for one in row.fixes)
@@ -47,7 +48,7 @@ def line(row: Row, width: int, paint: Paint, *, verbose: bool) -> list[str]:
 def _shown(what: str, output: str) -> list[str]:
     kept = output.rstrip("\n").split("\n")
     more = [f"    ({len(kept) - TAIL} lines before)"] if len(kept) > TAIL else []
-    return [f"  {what}:", *more, *[f"    {one}" for one in sanitise_block("\n".join(kept[-TAIL:])).split("\n")]]
+    return [sanitise(f"  {what}:"), *more, *[f"    {one}" for one in sanitise_block("\n".join(kept[-TAIL:])).split("\n")]]
 
 
 def summary(rows: Sequence[Row], target: Target, seconds: float) -> str:
@@ -70,4 +71,4 @@ def as_json(rows: Sequence[Row], target: Target, seconds: float) -> str:
         "seconds": round(seconds, 2),
         "specimens": [msgspec.to_builtins(row) for row in rows],
     }
-    return msgspec.json.format(msgspec.json.encode(answer), indent=2).decode()
+    return dump(answer).decode().rstrip("\n")

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 
-def dump(report: msgspec.Struct, *, indent: int = 2) -> bytes:
-    """Encode a report as one JSON object, ending with a line feed.
+def dump(report: Any, *, indent: int = 2) -> bytes:
+    """Encode a report, or whatever else a command prints as JSON, as one JSON value, ending with a line feed.
 
     Every character outside ASCII that a terminal might act on (C1 controls, bidi overrides, line separators) is
     escaped, so the text is the log's to the letter and still safe to print.
@@ -21,11 +21,15 @@ def dump(report: msgspec.Struct, *, indent: int = 2) -> bytes:
         encoded = msgspec.json.encode(report, enc_hook=str)
     except (UnicodeEncodeError, OverflowError):  # a lone surrogate, an integer beyond 64 bits: not msgspec's, but JSON's
         return _encode_slowly(report, indent)
-    encoded = msgspec.json.format(encoded, indent=indent)
+    return printable(msgspec.json.format(encoded, indent=indent)) + b"\n"
+
+
+def printable(encoded: bytes) -> bytes:
+    """Escape in a JSON text whatever a terminal might act on; it says the same."""
     text = encoded.decode()
     if not text.isascii():
         text = "".join([c if c < "\x7f" or c.isprintable() else _escape(c) for c in text])
-    return text.replace("\x7f", "\\u007f").encode() + b"\n"
+    return text.replace("\x7f", "\\u007f").encode()
 
 
 def _escape(character: str) -> str:
@@ -33,7 +37,7 @@ def _escape(character: str) -> str:
     return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
 
 
-def _encode_slowly(report: msgspec.Struct, indent: int) -> bytes:
+def _encode_slowly(report: Any, indent: int) -> bytes:
     import json
 
     plain: Any = msgspec.to_builtins(report, enc_hook=str)
