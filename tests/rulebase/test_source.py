@@ -58,6 +58,8 @@ def test_a_rule_is_read_with_its_captures_cores_and_defaults() -> None:
         (("explain: It ran out.", "explain: &a [*a]"), "<rule>:3:14", "aliases"),
         (("explain: It ran out.", "explain: " + "[" * 20 + "]" * 20), "<rule>:3:", "nested deeper"),
         (("explain: It ran out.", "explain: 2024-13-40"), "<rule>", ""),
+        (("It ran out.", "!!python/object/apply:os.system [touch owned]"), "<rule>:3:10", "tag"),  # nothing is executed,
+        (("It ran out.", "!include /etc/passwd"), "<rule>:3:10", "tag"),  # and no file read
     ],
 )
 def test_a_mistake_is_told_with_its_place(change: tuple[str, str], where: str, reason: str) -> None:
