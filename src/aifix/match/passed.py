@@ -12,9 +12,9 @@ if TYPE_CHECKING:
     from aifix.model import Line
 
 _BEGINS = lazy_re(
-    r"(?P<pytest>={5,} test session starts ={5,}$|[.sxX]{3,}(?:\s+\[ *\d+%\])?$)"
+    r"(?P<pytest>={5,} test session starts ={5,}$|[.sxX]{3,}(?:\s+\[ *\d+%\])?$|={5,} PASSES ={5,}$|-{5,} Captured .{3,40} -{5,}$)"
     r"|(?P<unittest>test\w* \([\w.]+\)(?: \.\.\. |$)|.{1,200} \.\.\. (?:ok|skipped\b.*)$)"
-    r"|(?P<jest>\s?(?:PASS|RUNS) +\S+\.\w+|\s?RUN +v\d)"
+    r"|(?P<jest>\s?(?:PASS|RUNS) +\S+\.\w+|\s?RUN +v\d|\s+● Console$|\s+console\.(?:error|warn|log|info)$)"
     r"|(?P<ctest>Test project )"
     r"|(?P<cargo>running \d+ tests?$)"
     r"|(?P<go>=== RUN )"

@@ -62,6 +62,7 @@ _MAN_HEADS = frozenset(
         "ARGUMENTS",
     )
 )
+_GROUP = lazy_re(r"(?:[A-Za-z]+ ){0,3}[A-Za-z]+:$")
 _FLAG = lazy_re(r"\s{2,}-{1,2}[A-Za-z][\w-]*(?:[ =,].*|)$")
 # One row of a table of codes: errno names, signals, statuses of CUDA's libraries, and what they mean.
 _CODE_ROW = lazy_re(
@@ -99,6 +100,10 @@ def is_manual(text: Text) -> bool:
         return True
     if _is_code_table(rows):
         return True
+    options = count_of(_FLAG, rows)
+    groups = count_of(_GROUP, rows)
+    if options >= 4 and indented + groups >= 0.95 * len(rows) and not any(UTTERED.match(row) for row in rows):
+        return True  # the head with its usage is cut off
     usage = any(row.lower().startswith("usage:") for row in rows[:6])
     return usage and count_of(_FLAG, rows) >= 3 and not any(re.match(r"\S+: error: ", row) for row in rows)
 

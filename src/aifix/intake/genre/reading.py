@@ -70,12 +70,13 @@ MAIL_HEAD = lazy_re(r"(?:From|To|Cc|Subject|Date|Message-ID|In-Reply-To|Reply-To
 # ---- source code
 CODE_SURE = lazy_re(
     r"\s*(?:import [\w.]+(?: as \w+)?(?:, [\w.]+)*$|from [\w.]+ import [\w(*]|(?:async )?def \w+\(|class \w+[(:]|@[\w.]+(?:\(.*\)?)?$"
-    r"|return(?: .+)?$|(?:el)?if .+:$|else:$|for .+ in .+:$|while .+:$|(?:async )?with .+:$|try:$|except(?: .+)?:$|raise \w[\w.]*\(?|assert \S"
+    r"|return(?: .+)?$|(?:el)?if .+:$|else:$|for .+ in .+:$|while .+:$|(?:async )?with .+:$|try:$|except(?: .+)?:$|raise(?: \w[\w.]*\(?|$)|assert \S"
     r"|if __name__ == |#include [<\"]|(?:const|let|var) [\w{\[].* = |(?:export |async )?function \w*\(|export (?:default|const|class)"
     r"|(?:public|private|static|void|int|bool|auto|template|namespace|using|struct|fn|func|impl|use|pub|package|type"
     r"|typedef|extern|inline|const|unsigned|enum|union|class|let|var|module\.exports|this\.\w+|await|throw|case|break|continue)\b.*[;{(,)]$"
     r"|#\s*(?:define|ifdef|ifndef|endif|pragma|undef|if|else|elif)\b|'use strict'|module\.exports"
-    r"|[\w.\]\[]+ [+|-]?= .{2,}$|\w+ = [(\[{]$|\w[\w.]*\(.*\):?,?;?$|\}\)?[;,]?$|describe\(|it\(|expect\(|pytest\.)"
+    r"|[\w.\]\[]+ [+|-]?= .{2,}$|\w+ = [(\[{]$|[\w.\]\[]+ (?://|\*\*|[+*/|&%-])= \S|\} ?(?:while|else|catch)\b"
+    r"|\w[\w.]*\(.*\):?,?;?$|\}\)?[;,]?$|describe\(|it\(|expect\(|pytest\.)"
 )
 CODE_MAYBE = lazy_re(r"\s*(?:#|//|/\*|\*/?\s|\"\"\"|'''|[)\]}]+[;,:]*$|[\"'(\[{].*[,)\]};]$|pass$|.*[;{}(\[,\\]$|\w+=.+,$|r?[\"'].*[\"'],?$|.* = )")
 # ---- prose and markup

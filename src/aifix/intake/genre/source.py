@@ -28,6 +28,12 @@ _DOCKER_ROW = lazy_re(
     r"(?:FROM|RUN|COPY|ADD|ENV|ARG|WORKDIR|CMD|ENTRYPOINT|EXPOSE|USER|LABEL|SHELL|VOLUME|HEALTHCHECK|ONBUILD|STOPSIGNAL"
     r"|MAINTAINER) |\s*#|\s+\S|.*\\$|&& "
 )
+_SHELL_END = lazy_re(r"\s*(?:fi|done|esac)(?:\s*(?:[|;>&].*|# .*))?$")
+_SHELL_OPEN = lazy_re(r"\s*(?:if|for|while|until|case|elif) .*(?:; ?(?:then|do)| in|\\)$|\s*(?:then|do)$")
+_SHELL_ROW = lazy_re(
+    r"\s*(?:if |elif |else$|fi\b|for .*; ?do$|do$|then$|done\b|while |until |case |esac|echo |printf |local |export |set [-+]|shift$|exit\b|trap "
+    r"|\w+=|\w+ ?\(\) ?\{|\}|;;|#|.*[|\\]$|\[\[? |[\w./-]+ .*[$\"'|])"
+)
 _SQL_HEAD = lazy_re(r"(?i)(?:insert into|create (?:table|index|view)|select|update|delete from|alter table|with|begin|--|drop table) ?")
 _TEX_ROW = lazy_re(r"\s*(?:\\[a-zA-Z]+\*?(?:[\[{ ]|$)|%)")
 _AT_MARGIN = lazy_re(r"(?:import |from \S+ import|(?:async )?def \w|class \w|if __name__|@\w|#\s*(?:include|define|if|ifdef|ifndef|endif)\b)")
@@ -102,7 +108,7 @@ def is_source(text: Text) -> bool:
             return True
     # Little but comments, docstrings and tables, between definitions at the margin.
     margin = count_of(_AT_MARGIN, rows)
-    return margin >= 2 and sure >= 3 and hard == 0 and share_of(sure + maybe, rows) >= 0.92 and _ends_as_code(rows)
+    return margin >= 2 and sure >= 2 and hard == 0 and share_of(sure + maybe, rows) >= 0.92 and _ends_as_code(rows)
 
 
 def _ends_as_code(rows: Sequence[str]) -> bool:
@@ -143,6 +149,8 @@ def _is_other_language(text: Text) -> bool:
     size = len(rows)
     bare = sum(UTTERED.match(row) is not None and row[0].isalpha() for row in rows)
     if rows[0].startswith("#!") and "/" in rows[0]:
+        return bare == 0
+    if count_of(_SHELL_END, rows) >= 2 and count_of(_SHELL_OPEN, rows) and count_of(_SHELL_ROW, rows) >= 0.8 * size:
         return bare == 0
     if count_of(_TAG_ROW, rows) >= max(ENOUGH, 0.75 * size):
         return not any(_RESULT_TAG.search(row) for row in rows)
