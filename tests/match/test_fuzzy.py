@@ -87,6 +87,27 @@ def test_a_line_of_source_that_a_search_found_is_no_failure(message: str) -> Non
     assert diagnose(f"src/layers.py:88: RuntimeError: {message}", SHAPES).diagnoses[0].id == "tensor.matmul-shape"
 
 
+META = r"""
+id: hf.meta-tensor
+signatures: [{pattern: 'NotImplementedError.{0,80}(?:Meta backend|meta device)'}]
+"""
+REMAINDER = r"""
+id: tensor.divisible
+signatures: [{pattern: 'AssertionError: \w+ ?% ?\w+ should be (?:zero|0)\b'}]
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "NotImplementedError: cute-dsl decode backend does not support NVFP4 KV cache",
+        "AssertionError: mode should be either `linear` or `exponential`",
+    ],
+)
+def test_the_name_of_an_exception_is_no_likeness(line: str) -> None:
+    assert not diagnose(line, META, REMAINDER).diagnoses
+
+
 def test_an_exact_root_makes_likeness_unnecessary() -> None:
     report = diagnose("mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)\nfailed (exitcqde: -9) local_rank: 0", SHAPES, KILLED)
     assert [diagnosis.id for diagnosis in report.diagnoses] == ["tensor.matmul-shape"]

@@ -45,6 +45,8 @@ READ = 0.84
 CUT = 0.9
 """Bar of a line that it does not read even so: cut, or reworded at a number."""
 CUT_LITERAL = 30
+NAMED = 0.8
+"""Bar of what stands behind an exception's name, where the signature reads the line."""
 FIRST = 75
 """Likeness from which on the first place where a part fits is taken for its own (percent)."""
 SURPLUS = 4
@@ -70,8 +72,8 @@ _GATE = lazy_linear(
 )
 
 
-_CLASS = lazy_re(r"[\w.]*(?:Error|Exception|Warning): ?")
-"""A wording that is no more than an exception's class: any other class is like it."""
+_CLASS = lazy_re(r"[\w.]*(?:Error|Exception|Warning)\b:? ?")
+"""An exception's class: a wording that is no more than that is like any other class."""
 _DIGITS = lazy_re(r"-?\d+")
 _WORD = lazy_re(r"[a-z]{4,}")
 
@@ -379,9 +381,13 @@ def find(document: Document, base: Base, hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _passes(best: _Best) -> bool:
+    # an exception's name is right in any message: only what stands behind it tells one from another
+    named = sum(len(found[0]) for found in map(_CLASS.match, best.segments) if found)
+    compared = best.compared - named
+    score = (best.score * best.compared - named) / max(compared, 1)
     if not best.read:
-        return best.score >= CUT and best.compared >= CUT_LITERAL
-    return best.compared >= SHORT and best.score >= (READ if best.compared >= LONG else CUT)
+        return score >= CUT and compared >= CUT_LITERAL
+    return best.compared >= SHORT and best.score >= (READ if best.compared >= LONG else CUT) and score >= NAMED
 
 
 def nearest(base: Base, lines: Iterable[str], most: int = 3) -> tuple[Nearest, ...]:
