@@ -13,9 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 WINDOW = 32 * 1024
-"""How much of an over-long line is kept at each of its two ends."""
+"""Characters of an over-long line that are looked at at a time."""
+OVERLAP = 1024
+"""Characters that one window shares with the next: what stands across their border is whole in one of them."""
 
 _LONG = 2 * WINDOW
+_WHOLE = 1 << 20
+"""Bytes of a line without redraws that are looked at: half of them at each end."""
 _REDRAWS = 4 * 1024 * 1024  # of a line that is one endless progress bar, this much at each end is looked at
 
 _COLOUR = lazy_re(r"\x1b\[[0-9;:]*m")
@@ -71,12 +75,17 @@ def fold(raws: Iterable[Line]) -> list[Line]:
         if "\r" in text or _may_hold_bar(text):
             lines.extend(Line(line.number, part) for part in _parts(text))
         elif len(text) > _LONG:
-            lines.extend((Line(line.number, text[:WINDOW]), Line(line.number, text[-WINDOW:])))
-        elif _PACKED in text and _PACKED_TRACE.search(text):
-            lines.extend(Line(line.number, part) for part in _unpacked(text))
+            lines.extend(Line(line.number, part, line.rank, line.prefix) for window in _windows(text) for part in _unpacked(window))
+        elif _PACKED in text:
+            lines.extend(Line(line.number, part, line.rank, line.prefix) for part in _unpacked(text))
         else:
             lines.append(line)
     return lines
+
+
+def _windows(text: str) -> list[str]:
+    """Cut an over-long line into windows that overlap."""
+    return [text[at : at + WINDOW] for at in range(0, len(text) - OVERLAP, WINDOW - OVERLAP)]
 
 
 def numberless(text: str) -> str:
@@ -115,7 +124,7 @@ def _bounded(data: bytes) -> bytes:
             end = len(data)
         if end - start > _LONG:
             # Redraws of a bar are dropped later, and what stands between them is wanted: allow them more room.
-            room = _REDRAWS if data.find(b"\r", start, end - 1) >= 0 else WINDOW
+            room = _REDRAWS if data.find(b"\r", start, end - 1) >= 0 else _WHOLE // 2
             if end - start > 2 * room:
                 kept += [data[done : start + room], b"\r"]
                 done = end - room
@@ -162,7 +171,9 @@ def _may_hold_bar(text: str) -> bool:
 
 
 def _unpacked(text: str) -> list[str]:
-    """A traceback inside a JSON string, line by line: structured loggers and container engines print it so."""
+    """Give a traceback inside a JSON string line by line: structured loggers and container engines print it so; any other text as it is."""
+    if _PACKED not in text or not _PACKED_TRACE.search(text):
+        return [text]
     parts = text.split(_PACKED)
     return [_PACKED_CHARACTER.sub(lambda match: {"t": "\t", "n": "\n"}.get(match[1], match[1]), part).rstrip("\n") for part in parts]
 
@@ -176,7 +187,7 @@ def _parts(raw: str) -> list[str]:
         if not segment or segment.isspace():
             continue
         if len(segment) > _LONG:
-            parts += [segment[:WINDOW], segment[-WINDOW:]]
+            parts += _windows(segment)
             continue
         for text, is_bar in _bars(segment) if _may_hold_bar(segment) else [(segment, False)]:
             if is_bar:
