@@ -187,6 +187,8 @@ def is_prose(row: str) -> bool:
     letters = sum(map(len, words))
     if letters + len(words) < 0.72 * len(row.strip()):
         return False
+    if sum(not word.isascii() for word in words) >= max(3, 0.3 * len(words)):
+        return len(words) >= 8 and not row.endswith(("...", "…"))  # another language with letters of its own
     lowered = [word.lower() for word in words]
     return any(sum(word in stops for word in lowered) >= 0.22 * len(words) for stops in (STOPWORDS, _STOPWORDS_ELSEWHERE))
 

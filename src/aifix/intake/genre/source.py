@@ -40,7 +40,7 @@ _AT_MARGIN = lazy_re(r"(?:import |from \S+ import|(?:async )?def \w|class \w|if 
 _TRAILING_COMMENT = lazy_re(r"(?<=\S)\s+(?:/\*.*\*/|//.*|#(?!include|define|if|endif|pragma|undef|el).*)\s*$|(?<=\S)\s*/\*.*\*/\s*$")
 # What a sample of a data set, or an entry of a table of known texts, says of itself; a logger's record says when it was written.
 _SAMPLE_KEY = lazy_re(
-    r"[\"'](?:label|labels|class|category|tag|tags|target|answer|question|prompt|completion|instruction|pattern|regex|hint|fix|remedy|solution|split)"
+    r"[\"'](?:label|labels|class|category|tag|tags|target|answer|question|prompt|completion|instruction|pattern|regex|match|advice|hint|fix|remedy|solution|split)"
     r"[\"'] ?:"
 )
 _RECORD_KEY = lazy_re(
@@ -155,7 +155,9 @@ def _is_other_language(text: Text) -> bool:
     if count_of(_TAG_ROW, rows) >= max(ENOUGH, 0.75 * size):
         return not any(_RESULT_TAG.search(row) for row in rows)
     if rows[0].strip() in ("{", "[") and rows[-1].strip() in ("}", "]") and count_of(_JSON_ROW, rows) >= 0.95 * size:
-        return sum(_HOLES.search(row) is not None for row in rows) >= 2
+        if sum(_HOLES.search(row) is not None for row in rows) >= 2:
+            return True
+        return sum(_SAMPLE_KEY.search(row) is not None for row in rows) >= 3 and not any(_RECORD_KEY.search(row) for row in rows)
     if sum(row.startswith(("msgid ", "msgstr ")) for row in rows) >= ENOUGH and count_of(_PO_ROW, rows) >= 0.9 * size:
         return True
     if any(row.startswith("FROM ") for row in rows) and any(row.startswith(("RUN ", "CMD ", "COPY ", "ENV ", "ENTRYPOINT ")) for row in rows):

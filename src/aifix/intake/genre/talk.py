@@ -16,10 +16,13 @@ from aifix.intake.genre.reading import MAIL_HEAD, STOPWORDS, UTTERED, WORD, Text
 # ---- chats and mails
 _SAID = lazy_re(
     r"(?:\[?(?:\d{4}-\d\d-\d\d |\d\d?/\d\d?/\d{2,4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?\]?(?: -)?\s+)?"
-    r"(?:<[@+ ]?(?P<nick>[\w.|\[\]-]{1,30})>|@?(?P<name>[A-Za-z][\w.-]{1,24}(?: [A-Z][\w.-]{0,20})?)(?: \(.{1,30}\))?:)\s+(?P<words>\S.*)$"
+    r"(?:<[@+ ]?(?P<nick>[\w.|\[\]-]{1,30})>|@?(?P<name>[^\W\d_][\w.-]{1,24}(?: [A-Z][\w.-]{0,20})?)(?: \(.{1,30}\))?:)\s+(?P<words>\S.*)$"
 )
 _STAMPED = lazy_re(r"\[?(?:\d{4}-\d\d-\d\d |\d\d?/\d\d?/\d{2,4},? )?\d{1,2}:\d\d(?::\d\d)?(?: ?[AaPp][Mm])?\]?\s+(?:- )?[<@A-Za-z]")
-_PERSONAL = lazy_re(r"\b(?:I|I'm|my|me|you|your|we|us|our|thanks|thank|hey|hi|hello|please|yes|yeah|nope|lol|anyone|somebody)\b|\?(?: |$)|:[a-z_]+:$")
+_PERSONAL = lazy_re(
+    r"\b(?:I|I'm|my|me|you|your|we|us|our|thanks|thank|hey|hi|hello|please|yes|yeah|nope|lol|anyone|somebody)\b|\?(?: |$)|:[a-z_]+:$"
+    r"|[\u0400-\u052f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2}.*[\u0400-\u052f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{4}"
+)
 _ROLE = lazy_re(
     r"(?:\*\*)?(User|Assistant|Human|AI|Q|A|Question|Answer|Me|You|Bot|ChatGPT|Claude|Customer|Support|Agent)(?:\*\*)?: ?(?:\*\*)? ?(?P<words>\S.*)$"
 )
@@ -78,7 +81,7 @@ def _is_talk(text: Text, raws: Sequence[str]) -> bool:
         names[name] += 1
         stamped += _STAMPED.match(raw) is not None or bool(match["nick"])
         words = WORD.findall(match["words"])
-        sentences += len(words) >= 3 and any(word.lower() in STOPWORDS for word in words)
+        sentences += (len(words) >= 3 and any(word.lower() in STOPWORDS for word in words)) or not match["words"].isascii()
         personal += _PERSONAL.search(match["words"]) is not None
     said = sum(names.values())
     speakers = [name for name, n in names.items() if n >= 2]

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 
 _CHECK = lazy_re(r"\s*(?:[-*+] )?\[[ xX]\] \S")
 _WIKI_ROW = lazy_re(r"\{\|| ?\|[-}|] ?|!+ ?\S|\| ?\S|\[\[[^\]]+\]\]$|={2,4} ?[^=]+ ?={2,4}$|h[1-6]\. |\|\|.*\|\|$|<code>|__\w+__$")
-_QUOTING = lazy_re(r"[\"“„«「『](?![^\"”“»」』]* --?\w)(?=[^\"”“»」』]* )[A-Za-z][^\"”“»」』]{5,120}[\"”“»」』]")
+_QUOTING = lazy_re(
+    r"[\"“„«「『](?![^\"”“»」』]* --?\w)(?=[^\"”“»」』]* )[A-Za-z0-9][^\"”“»」』]{5,120}[\"”“»」』]|`[A-Z][\w.]*(?:Error|Exception): [^`]{4,120}`"
+)
 _EXPLAINS = lazy_re(
     r"\b(?:you|your|we|means?|sees?|saw|should|which|what|why|how|when|if|because|document|handle|ask|use|it is|TODO|DONE|FIXME"
     r"|catch|retry|instead|before"
@@ -37,6 +39,7 @@ _ANSWERS = lazy_re(
 )
 _DIRECTIVE_ROW = lazy_re(r"\s*\.\. [\w-]+::")
 _TABLE_RULE_ROW = lazy_re(r"\s{0,4}\|?[ :]{0,4}-{2,80}[ :]{0,4}\|[-| :]*$")
+_OUTLINE = lazy_re(r"\*{1,5} \w")
 _TITLE_ROW = lazy_re(r"#{1,6} \S")
 # What a page never ends with: a failure at the margin, not even quoted.
 _FAILED_LAST = lazy_re(
@@ -83,7 +86,7 @@ def is_document(text: Text) -> bool:
         return False
     # Sentences that quote what programs say, and tell what it means or what is to be done.
     quoting = sum(_QUOTING.search(row) is not None and _says_more(_QUOTING.sub("", row)) for row in rows)
-    if quoting >= 2 and share >= 0.35 and not (text.uttered or text.logged) and sum(_EXPLAINS.search(row) is not None for row in rows) >= 2:
+    if quoting >= 2 and share >= 0.35 and not (text.uttered or text.logged) and sum(map(_explains, rows)) >= 2:
         return True
     if not text.headings and any(UTTERED.match(row) for row in rows[-4:]):
         return False  # a run ends with what went wrong, a page hardly ever
@@ -108,6 +111,11 @@ def _says_more(rest: str) -> bool:
     return len(WORD.findall(rest)) >= 3 or (not rest.isascii() and is_prose(rest))
 
 
+def _explains(row: str) -> bool:
+    """Whether a line tells what something means or what to do; of languages that are not known here, every sentence may."""
+    return _EXPLAINS.search(row) is not None or (not row.isascii() and is_prose(row))
+
+
 def _bare(rows: Sequence[str]) -> bool:
     """Whether something that only programs print stands at the margin."""
     return any(row[0].isalpha() and (UTTERED.match(row) or SPOKEN.match(row)) for row in rows)
@@ -118,6 +126,8 @@ def _is_marked_up(text: Text, rows: Sequence[str]) -> bool:
     if text.logged or text.traced:
         return False
     if (text.headings and count_of(_DIRECTIVE_ROW, rows) >= 3) or (sum(row.startswith("|===") for row in rows) >= 2 and text.prose >= 2):
+        return not _bare(rows)
+    if count_of(_OUTLINE, rows) >= 3 and any(row.startswith("* ") for row in rows) and any(row.startswith("** ") for row in rows):
         return not _bare(rows)
     if count_of(_TABLE_RULE_ROW, rows) and text.inline >= 2:
         titles = count_of(_TITLE_ROW, rows)
