@@ -61,4 +61,7 @@ def test_the_longest_reading_of_a_text_counts_one_alternative_and_no_condition()
 
 def test_a_sentence_whose_last_value_ends_one_ends_once() -> None:
     known = {"reason": "closed by peer.", "more": "and so on..."}
-    assert templates.prose("It says: {reason}. It goes on {more}. See x/../y.", known.__getitem__) == "It says: closed by peer. It goes on and so on... See x/../y."
+    assert (
+        templates.prose("It says: {reason}. It goes on {more}. See x/../y.", known.__getitem__)
+        == "It says: closed by peer. It goes on and so on... See x/../y."
+    )
