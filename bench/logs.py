@@ -58,12 +58,17 @@ def lines(line: Callable[[int], bytes]) -> Iterator[bytes]:
         yield b"".join(parts)
 
 
-def adversarial(cores: list[str]) -> Callable[[int], bytes]:
-    """Give lines of which two in five nearly hit: a literal with its last three characters changed."""
+def adversarial(cores: list[str], gates: list[str]) -> Callable[[int], bytes]:
+    """Give lines of which two in five nearly hit: a literal with its last three characters changed.
+
+    Args:
+        cores: literals without a gate word, each led by the letter of its case.
+        gates: the gate words: a literal may hold one together with what stands before it.
+    """
     chosen = random.Random(7).sample([core[1:] for core in cores if len(core) > 12], min(600, len(cores)))  # noqa: S311
     lines = [core[:-3] + "qzj" for core in chosen]
-    known = [core[1:].lower() for core in cores]
-    near = [text.encode("utf-8", "replace") for text in lines if "\n" not in text and not any(core in text.lower() for core in known)]
+    known = [*(core[1:].lower() for core in cores), *gates]
+    near = [text.encode("utf-8", "replace") for text in lines if "\n" not in text and not any(core in f":{text.lower()}|" for core in known)]
 
     def line(number: int) -> bytes:
         if number % 5 < 2:

@@ -126,7 +126,7 @@ class Bench:
         cores = [core for core in self.matcher["cores"] if not any(gate in core.lower() for gate in gates)]
         sources = {
             "healthy": lambda: logs.cycle(logs.healthy_line),
-            "adversarial": lambda: logs.cycle(logs.adversarial(cores)),
+            "adversarial": lambda: logs.cycle(logs.adversarial(cores, gates)),
             "error words": lambda: logs.cycle(logs.worried),
             "one endless line": lambda: logs.endless(b"x" * logs.BLOCK),
             "short lines": lambda: logs.cycle(lambda number: b"%d\n" % (number % 1000)),
