@@ -33,8 +33,9 @@ def page(results: dict[str, Any]) -> str:
     parts = [
         "# How fast\n",
         (
-            "Every figure is a ratio beside a yardstick that ran in turns with it, the median of its pairs; `make bench` measures them anew and"
-            f" writes this page (Python {about['python']}, {about['processors']} processors).\n"
+            "Every figure is a ratio beside a yardstick that ran in turns with it, the median of its pairs;"
+            f" `make bench BENCH_ARGS='--page docs/speed.md'` measures them anew"
+            f" and writes this page (Python {about['python']}, {about['processors']} processors).\n"
         ),
     ]
     for group, (head, text) in GROUPS.items():
